@@ -72,7 +72,7 @@ def folder(tmp_path_factory):
     papers = frame.rename(columns={"text": "abstract"})
     papers["keywords"] = frame["labels"].map(";".join)
     papers.drop(columns="labels").to_csv(path / "papers.csv", index=False)
-    names = {"format": "hdsp-names-1", "names": {"0": "first"}, "combined": []}
+    names = {"format": "hdsp-names-1", "names": {"0": "first"}}
     (path / "topic-names.json").write_text(json.dumps(names))
     (path / "seeds.json").write_text(json.dumps({"cloth": ["silk", "skirt"]}))
     (path / "letters").mkdir()

@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
     frame.to_parquet(path / "reviews.parquet")
     arguments = ["fit", "reviews.parquet", "--categories", "department", "--n-components", "6"]
     assert run(path, *arguments, "-o", "model.hdsp")[0] == 0
-    write_names(path, {"1": "Shoes", "4": "Bags"}, [{"name": "Moods", "topics": [0, 5]}])
+    write_names(path, {"1": "Shoes", "4": "Bags"})
     return path
 
 
@@ -49,8 +49,8 @@ def copied(folder, tmp_path):
     return tmp_path
 
 
-def write_names(folder, names, combined=()):
-    data = {"format": "hdsp-names-1", "names": names, "combined": list(combined)}
+def write_names(folder, names):
+    data = {"format": "hdsp-names-1", "names": names}
     (folder / "names.json").write_text(json.dumps(data))
 
 
@@ -80,20 +80,20 @@ def test_names_are_kept_in_the_model_file(copied):
     assert header == ["topic0", "topic1 Shoes", "topic2", "topic3", "topic4 Bags", "topic5"]
 
 
-def test_names_and_combined_topics_make_a_new_model(copied):
+def test_names_and_merged_topics_make_a_new_model(copied):
     before = (copied / "model.hdsp").read_bytes()
-    command = ["topics", "model.hdsp", "--names", "names.json", "--merge", "2,3"]
+    command = ["topics", "model.hdsp", "--names", "names.json", "--merge", "4,5"]
     status, out, error = run(copied, *command, "-o", "merged.hdsp")
     assert (status, error) == (0, "")
-    assert "4 topics" in out
-    assert "Moods merges 0 + 5" in out
+    assert "5 topics" in out
+    assert "Bags merges 4 + 5" in out
     assert (copied / "model.hdsp").read_bytes() == before
     merged = HDSP.load(copied / "merged.hdsp")
     named = {merged.fitted_topics_[k]: name for k, name in merged.topic_names_.items()}
-    assert named == {(0, 5): "Moods", (1,): "Shoes", (4,): "Bags"}
-    assert sorted(merged.fitted_topics_) == [(0, 5), (1,), (2, 3), (4,)]
+    assert named == {(1,): "Shoes", (4, 5): "Bags"}
+    assert sorted(merged.fitted_topics_) == [(0,), (1,), (2,), (3,), (4, 5)]
     said = json.loads(run(copied, *command, "-o", "other.hdsp", "--json")[1])
-    assert said["topics"] == 4
+    assert said["topics"] == 5
     assert said["fitted_topics"] == [list(own) for own in merged.fitted_topics_]
     shown = run(copied, "topics", "merged.hdsp")[1]
     assert "nan" not in shown
@@ -108,7 +108,7 @@ def test_names_and_combined_topics_make_a_new_model(copied):
         (["--merge", "1;2", "-o", "x.hdsp"], "integers separated by commas, such as 3,17"),
         (["--merge", "1,9", "-o", "x.hdsp"], "must name topics 0 to 5. Got 9"),
         (["--merge", "1", "-o", "x.hdsp"], "must name at least two topics"),
-        (["--merge", "0,1", "--names", "names.json", "-o", "x.hdsp"], "name each topic once"),
+        (["--merge", "0,1", "--merge", "1,2", "-o", "x.hdsp"], "name each topic once"),
         (["--merge", "0,1", "-o", "none/x.hdsp"], "does not exist: create it"),
     ],
 )
@@ -123,10 +123,9 @@ def test_merges_that_are_none_say_so(folder, arguments, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"format": "hdsp-names-1", "names": {"0": null}}', "must hold --names by topic"),
-        ('{"format": "hdsp-names-1", "names": {"0": 3}}', "must hold --names by topic"),
-        ('{"format": "hdsp-names-1", "combined": [{"name": 1, "topics": [0]}]}', "must hold"),
-        ("[" * 100_000, "is no file of topic names"),
+        ('{"format": "hdsp-names-1", "names": {"0": null}}', 'must contain "names" by topic'),
+        ('{"format": "hdsp-names-1", "names": {"0": 3}}', 'must contain "names" by topic'),
+        ("[" * 100_000, "is not a file of topic names"),
     ],
 )
 def test_a_file_of_names_that_is_none_is_refused(folder, text, message):

@@ -194,7 +194,7 @@ def test_the_report_shows_names_and_sums(tmp_path):
     from hdsp.report.view import make_view
 
     view = make_view(merged, corpus).model
-    assert view["names"]["names"] == {"1": "Shoes"}
+    assert view["names"] == {1: "Shoes"}
     assert view["topics"]["n"] == 6
     assert sorted(view["form"]["topic_of"]) == sorted([*range(6), view["form"]["topic_of"][2]])
     assert view["form"]["topic_of"][2] == view["form"]["topic_of"][5]

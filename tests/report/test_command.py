@@ -82,7 +82,7 @@ def test_what_takes_long_is_shown(here, capsys, monkeypatch):
         (["reviews.parquet", "--stability", "0"], "--stability must be at least 1"),
         (["reviews.parquet", "--ids", "nowhere"], "no column 'nowhere'"),
         (["nothing.parquet"], "nothing.parquet"),
-        (["--names", "model.hdsp"], "is no file of topic names"),
+        (["--names", "model.hdsp"], "is not a file of topic names"),
         (["--names", "nothing.json"], "nothing.json"),
         (["-o", "no/such/folder/report.html"], "does not exist: create it"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from hdsp import simulate
 from hdsp.analysis.topics import word_share
 from hdsp.cli import main
-from hdsp.report import TopicNames
+from hdsp.report import read_names
 from hdsp.report.topics import relevance, word_frequency
 from tests.report.corpora import fit, make_corpus, reviews
 
@@ -92,11 +92,11 @@ def test_topics_are_sorted_either_way(shown):
     page = shown.show()
     heading = page.locator('[data-column="coherence"]')
     heading.click()
-    falling = values(page, ".topic-table tbody td.extra:nth-child(4)")
+    falling = values(page, ".topic-table tbody td.extra:nth-child(3)")
     assert falling == sorted(falling)[::-1]
     assert page.locator('th[aria-sort="descending"]').inner_text().startswith("Coherence")
     heading.click()
-    rising = values(page, ".topic-table tbody td.extra:nth-child(4)")
+    rising = values(page, ".topic-table tbody td.extra:nth-child(3)")
     assert rising == sorted(falling)
     assert page.locator('th[aria-sort="ascending"]').count() == 1
 
@@ -268,60 +268,46 @@ def test_the_search_is_shown(open_page, searched, tmp_path):
     assert left <= float(line.get_attribute("x1")) <= left + width
 
 
-def test_topics_are_named_combined_saved_and_read_back(
-    shown, model, page_file, corpus, tmp_path, capsys
-):
+def test_topics_are_named_saved_and_read_back(shown, model, tmp_path, capsys):
     page = shown.show()
     page.click('[data-topic="2"] .plain')
     page.fill("#topic-name", "Footwear <b>")
     page.press("#topic-name", "Enter")
     assert "Footwear <b>" in page.inner_text('[data-topic="2"]')
-    shares = model.topics()["share"]
-    page.check('[data-topic="1"] input')
-    page.check('[data-topic="3"] input')
-    page.click("#combine")
-    (cell,) = values(page, '[data-topic="1+3"] td.size')
-    assert cell == pytest.approx(shares[1] + shares[3], rel=1e-5)
-    assert page.locator('[data-topic="1"]').count() == 0
-
     page.click('nav a[data-view="explorer"]')
-    none = {row[0]: row[5] for row in table_rows(page, "expected-topics")}
-    expected = model.expected_topics([[]])[0]
-    assert float(none["1+3"]) == pytest.approx(expected[1] + expected[3], abs=1e-6)
+    names = {int(row[0]): row[1] for row in table_rows(page, "expected-topics")}
+    assert names[2] == "Footwear <b>"
 
     page.click('nav a[data-view="topics"]')
     with page.expect_download() as saved:
         page.click("#names-save")
     path = tmp_path / "topic-names.json"
     saved.value.save_as(path)
-    names = TopicNames.read(path, model)
-    assert names.names == {2: "Footwear <b>"}
-    assert names.combined == (("", (1, 3)),)
+    assert read_names(path, model) == {2: "Footwear <b>"}
     model.save(tmp_path / "model.hdsp")
-    assert main(["topics", str(tmp_path / "model.hdsp"), "--names", str(path), "--json"]) == 0
+    command = ["topics", str(tmp_path / "model.hdsp"), "--names", str(path)]
+    assert main([*command, "--json"]) == 0
     table = json.loads(capsys.readouterr().out)["topics"]
-    assert [table[2]["name"], table[1]["combined"], table[3]["combined"]] == [
-        "Footwear <b>", "1+3", "1+3",
-    ]  # fmt: skip
-    assert main(["topics", str(tmp_path / "model.hdsp"), "--names", str(path)]) == 0
-    assert "Footwear <b>" in capsys.readouterr().out
+    assert [row["name"] for row in table] == ["", "", "Footwear <b>", "", "", "", "", ""]
 
     # Names are kept over a visit, given up for those of a file, and part of a new report.
     page = shown.show()
-    assert page.locator('[data-topic="1+3"]').count() == 1
-    page.click('[data-topic="1+3"] .plain')
-    page.get_by_text("Take apart").click()
-    assert page.locator('[data-topic="3"]').count() == 1
+    assert "Footwear <b>" in page.inner_text('[data-topic="2"]')
+    page.click('[data-topic="2"] .plain')
+    page.fill("#topic-name", "")
+    page.press("#topic-name", "Enter")
+    assert "Footwear" not in page.inner_text('[data-topic="2"]')
     page.set_input_files("#names-load", path)
-    page.wait_for_selector('[data-topic="1+3"]')
-    wrong = tmp_path / "wrong.json"
-    wrong.write_text('{"format": "other"}')
-    page.set_input_files("#names-load", wrong)
-    page.locator("#status", has_text="no file").wait_for(state="attached")
-    other = {**json.loads(path.read_text()), "model": "00000000"}
-    (tmp_path / "other.json").write_text(json.dumps(other))
-    page.set_input_files("#names-load", tmp_path / "other.json")
-    page.locator("#status", has_text="another").wait_for(state="attached")
+    page.locator('[data-topic="2"]', has_text="Footwear <b>").wait_for()
+    content = json.loads(path.read_text())
+    for change, message in (
+        ({"format": "other"}, "no file"),
+        ({"names": {"99": "x"}}, "names topic 99"),
+        ({"model": "00000000"}, "another"),
+    ):
+        (tmp_path / "changed.json").write_text(json.dumps(content | change))
+        page.set_input_files("#names-load", tmp_path / "changed.json")
+        page.locator("#status", has_text=message).wait_for(state="attached")
     again = tmp_path / "named.html"
     model.report(again, names=path)
     shown.path = again
@@ -333,7 +319,7 @@ def test_topics_are_named_combined_saved_and_read_back(
     assert "Shoes" in shown.show().inner_text('[data-topic="2"]')
     # A report with other names does not show those that were kept.
     model.report(again)
-    assert shown.show().locator('[data-topic="1+3"]').count() == 0
+    assert "Shoes" not in shown.show().inner_text('[data-topic="2"]')
 
 
 def test_views_are_linked(shown):

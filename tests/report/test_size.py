@@ -26,7 +26,6 @@ def large(model):
         "coherence": rounded(rng.random(N_TOPICS)),
         "distinctive": ["ten words or so that a topic has"] * N_TOPICS,
         "junk": "",
-        "returning": 0.5,
     }
     data["words"] = {
         "words": vocabulary,
@@ -61,7 +60,6 @@ def large(model):
         "contrasts": ["with - without"] * N_LABELS,
         "effect": pack_rounded(effect),
         "half": pack_rounded(np.full(effect.shape, 0.01)),
-        "together": pack_exact(np.eye(N_TOPICS)),
         "comparisons": {},
         "problem": "",
     }

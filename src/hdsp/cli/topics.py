@@ -299,11 +299,11 @@ def _about(options: argparse.Namespace) -> None:
 
 def _keep_names(options: argparse.Namespace) -> None:
     """Write the names of a file to the model file."""
-    from hdsp.report import TopicNames
+    from hdsp.report import read_names
 
     model: HDSP = load(options)
     with printed_warnings(options):
-        model.name_topics(TopicNames.read(options.names, model).names)
+        model.name_topics(read_names(options.names, model))
         model.save(options.model)
     print(
         f"hdsp: {printable(options.model)} keeps the names of {printable(options.names)}.",
@@ -313,15 +313,16 @@ def _keep_names(options: argparse.Namespace) -> None:
 
 def _write_model(options: argparse.Namespace) -> None:
     """Write a model with names, or with topics merged."""
-    from hdsp.report import TopicNames
+    from hdsp.report import read_names
 
     if not options.merge and options.names is None:
         raise ValueError(f"-o {options.output} would only copy the model: add --names or --merge.")
     check_output(options.output)
     model = load(options)
     with printed_warnings(options):
-        names = TopicNames() if options.names is None else TopicNames.read(options.names, model)
-        result = names.kept(model, options.merge)
+        if options.names is not None:
+            model.name_topics(read_names(options.names, model))
+        result = model.merge_topics(options.merge) if options.merge else model
         result.save(options.output)
     names_by_topic, groups = result.topic_names_, result.fitted_topics_
     if options.json:

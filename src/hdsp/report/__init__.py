@@ -9,12 +9,12 @@ from typing import Any
 
 from hdsp import progress
 from hdsp.corpus import Corpus
-from hdsp.report.names import TopicNames
+from hdsp.report.names import read_names
 from hdsp.report.page import render
 from hdsp.report.view import View, make_view
 from hdsp.storage.container import replacing
 
-__all__ = ["TopicNames", "View", "make_view", "render", "write_report"]
+__all__ = ["View", "make_view", "read_names", "render", "write_report"]
 
 
 def write_report(
@@ -26,7 +26,7 @@ def write_report(
     **shown: Any,
 ) -> None:
     """Write the report of a fitted `HDSP`; `shown` is for `make_view`. See `HDSP.report`."""
-    known = None if names is None else TopicNames.read(names, model)
+    known = {} if names is None else read_names(names, model)
     with progress.task("Writing the report"):
         page = render(make_view(model, corpus, names=known, **shown)).encode("utf-8")
         with replacing(Path(path)) as file:

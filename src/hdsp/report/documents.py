@@ -1,9 +1,8 @@
 """Documents as the report shows them: typical ones, words by topic, observed against expected."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -33,8 +32,7 @@ _PARTS = 3
 _MOST_READ = 20_000
 
 
-@dataclass(frozen=True, eq=False)
-class Observed:
+class Observed(NamedTuple):
     """Observed topic proportions in groups of documents, and those expected from their labels.
 
     Attributes
@@ -49,8 +47,8 @@ class Observed:
         Mean proportions expected from labels.
     error : float array of shape [G, T]
         Standard errors of `observed`.
-    members : sparse array of shape [G, M]
-        Ones where a document belongs to a group.
+    members : list of int array
+        The documents of each group.
     """
 
     names: list[str]
@@ -58,7 +56,7 @@ class Observed:
     observed: FloatArray
     expected: FloatArray
     error: FloatArray
-    members: csr_array
+    members: list[IntArray]
 
 
 def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Observed:
@@ -76,40 +74,40 @@ def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Ob
     schema = model.label_schema_
     values = original_labels(model, corpus).tocsc()
     kinds = [block.kind for block in schema.blocks for _ in block.columns]
-    found: list[tuple[str, IntArray]] = []
+    names, members = [], []
     for j, (name, kind) in enumerate(zip(schema.names, kinds, strict=True)):
         part = slice(values.indptr[j], values.indptr[j + 1])
-        groups = [(name, values.indices[part])]
-        if kind == "number":
-            groups = _by_thirds(name, values.indices[part], values.data[part])
-        found += [(name, members) for name, members in groups if len(members)]
-    names, rows = [name for name, _ in found], [members for _, members in found]
-    sizes = np.array(list(map(len, rows)), dtype=np.int64)
-    ends, columns = np.append(0, np.cumsum(sizes)), np.concatenate([np.zeros(0, np.int64), *rows])
-    members = csr_array((np.ones(len(columns)), columns, ends), shape=(len(rows), len(corpus)))
-    expected = np.asarray(model.expected_topics(corpus.labels)) if rows else proportions
-    known = ~np.isnan(proportions[:, :1])
-    proportions, expected = (np.where(known, part, 0.0) for part in (proportions, expected))
-    size = np.maximum(members @ known.astype(np.float64), 1.0)
-    observed = (members @ proportions) / size
-    squares = (members @ proportions**2) / size
-    error = np.sqrt(np.maximum(squares - observed**2, 0.0) / size)
-    return Observed(names, sizes, observed, (members @ expected) / size, error, members)
+        rows = values.indices[part]
+        parts = _by_thirds(name, rows, values.data[part]) if kind == "number" else {name: rows}
+        for shown, own in parts.items():
+            if len(own):
+                names.append(shown)
+                members.append(own)
+    expected = model.expected_topics(corpus.labels) if names else proportions
+    known = ~np.isnan(proportions[:, 0])
+    found = np.zeros((3, len(names), proportions.shape[1]))
+    for group, rows in enumerate(members):
+        if len(read := rows[known[rows]]):
+            own = proportions[read]
+            error = own.std(axis=0) / np.sqrt(len(read))
+            found[:, group] = own.mean(axis=0), expected[read].mean(axis=0), error
+    sizes = np.array(list(map(len, members)), dtype=np.int64)
+    return Observed(names, sizes, found[0], found[1], found[2], members)
 
 
-def _by_thirds(name: str, rows: IntArray, values: FloatArray) -> list[tuple[str, IntArray]]:
-    """Documents by parts of a number's range that hold about as many of them."""
+def _by_thirds(name: str, rows: IntArray, values: FloatArray) -> dict[str, IntArray]:
+    """Documents by parts of a number's range that contain about as many of them."""
     if len(values) == 0:
-        return []
+        return {}
     edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, _PARTS + 1), method="lower"))
     if len(edges) == 1:
-        return [(f"{name} {edges[0]:.6g}", rows)]
-    groups = []
+        return {f"{name} {edges[0]:.6g}": rows}
+    last = len(edges) - 2
+    third = np.minimum(np.searchsorted(edges, values, side="right") - 1, last)
+    groups = {}
     for number, (low, high) in enumerate(pairwise(edges.tolist())):
-        last = number == len(edges) - 2
-        inside = (values >= low) & ((values <= high) if last else (values < high))
-        shown = f"{low:.6g} to {high:.6g}" if last else f"{low:.6g} to under {high:.6g}"
-        groups.append((f"{name} {shown}", rows[inside]))
+        under = "" if number == last else "under "
+        groups[f"{name} {low:.6g} to {under}{high:.6g}"] = rows[third == number]
     return groups
 
 
@@ -120,27 +118,15 @@ def typical_documents(
 
     Of a topic: those with the largest share of it. Of a group: its members with proportions nearest
     to the group's mean, by Hellinger's distance. Short documents come last.
-
-    Parameters
-    ----------
-    proportions : float array of shape [M, T]
-        Topics in documents.
-    lengths : float array of shape [M]
-        Tokens of documents.
-    groups : Observed
-        Groups of the documents.
-    n : int, default=8
-        How many documents of each.
     """
     short = np.asarray(lengths < min(_LEAST_TOKENS, float(np.median(lengths))))
     by_topic: list[IntArray] = [np.lexsort((-share, short))[:n] for share in proportions.T]
-    roots = np.sqrt(proportions)
-    by_group: list[IntArray] = []
-    members = groups.members
     # Unbiased means may be slightly negative.
-    for number, mean in enumerate(np.sqrt(np.maximum(groups.observed, 0.0))):
-        own = members.indices[members.indptr[number] : members.indptr[number + 1]]
-        by_group.append(own[np.lexsort((-(roots[own] @ mean), short[own]))[:n]])
+    means, roots = np.sqrt(np.maximum(groups.observed, 0.0)), np.sqrt(proportions)
+    by_group: list[IntArray] = [
+        rows[np.lexsort((-(roots[rows] @ mean), short[rows]))[:n]]
+        for rows, mean in zip(groups.members, means, strict=True)
+    ]
     return by_topic, by_group
 
 
@@ -161,64 +147,44 @@ def choose_documents(
 def document_view(
     model: Any, corpus: Corpus, texts: Sequence[str] | None, most: int
 ) -> dict[str, Any]:
-    """The documents that a page shows.
-
-    Parameters
-    ----------
-    model : HDSP
-        A fitted model.
-    corpus : Corpus
-        Documents with the model's words.
-    texts : sequence of str or None
-        Texts of the documents; None shows their words in the order of their counts.
-    most : int
-        How many documents to show.
-    """
+    """The documents that a page shows, at most so many; without texts, their words by counts."""
     proportions = np.asarray(model.transform(corpus), dtype=np.float64)
     read, check = read_from_words(model, corpus)
     groups = observed_by_label(model, corpus, read)
     lengths = np.asarray(corpus.counts.sum(axis=1))
-    by_topic, by_group = typical_documents(proportions, lengths, groups)
-    chosen = choose_documents(len(corpus), (by_topic, by_group), most)
-    position = {int(row): number for number, row in enumerate(chosen)}
+    typical = typical_documents(proportions, lengths, groups)
+    chosen = choose_documents(len(corpus), typical, most).tolist()
+    position = {row: number for number, row in enumerate(chosen)}
     labels = original_labels(model, corpus)
     reader = _WordReader(model, corpus)
     entries = []
-    for row in chosen.tolist():
+    for row in chosen:
         share = proportions[row]
-        shown = np.flatnonzero(share >= _LEAST_SHARE)
-        shown = shown[np.argsort(-share[shown], kind="stable")]
+        order = np.argsort(-share, kind="stable")
+        shown = order[share[order] >= _LEAST_SHARE]
         part = slice(labels.indptr[row], labels.indptr[row + 1])
-        pieces, topics, cut = reader.pieces(row, share, None if texts is None else texts[row])
-        entries.append(
-            {
-                "name": f"Document {row}" if corpus.ids is None else corpus.ids[row],
-                "row": row,
-                "tokens": float(lengths[row]),
-                "topics": shown.tolist(),
-                "shares": rounded(share[shown], 4),
-                "labels": labels.indices[part].tolist(),
-                "values": rounded(labels.data[part], 6),
-                "pieces": pieces,
-                "of": topics,
-                "cut": cut,
-            }
-        )
+        entry = {
+            "name": f"Document {row}" if corpus.ids is None else corpus.ids[row],
+            "row": row,
+            "tokens": float(lengths[row]),
+            "topics": shown.tolist(),
+            "shares": rounded(share[shown], 4),
+            "labels": labels.indices[part].tolist(),
+            "values": rounded(labels.data[part], 6),
+        }
+        entries.append(entry | reader.read(row, share, None if texts is None else texts[row]))
+    typical_of = {
+        name: [[position[row] for row in rows.tolist() if row in position] for rows in lists]
+        for name, lists in zip(("topics", "groups"), typical, strict=True)
+    }
+    observed = {name: getattr(groups, name) for name in ("observed", "expected", "error")}
     return {
         "total": len(corpus),
         "documents": entries,
         "texts": texts is not None,
-        "typical": {
-            "topics": [[position[d] for d in rows.tolist() if d in position] for rows in by_topic],
-            "groups": [[position[d] for d in rows.tolist() if d in position] for rows in by_group],
-        },
-        "observed": {
-            "names": groups.names,
-            "sizes": groups.sizes.tolist(),
-            "observed": pack_rounded(groups.observed),
-            "expected": pack_rounded(groups.expected),
-            "error": pack_rounded(groups.error),
-        },
+        "typical": typical_of,
+        "observed": {name: pack_rounded(values) for name, values in observed.items()}
+        | {"names": groups.names, "sizes": groups.sizes.tolist()},
         "check": check,
     }
 
@@ -256,7 +222,7 @@ def original_labels(model: Any, corpus: Corpus) -> csr_array:
 
 
 class _WordReader:
-    """Cuts documents into words that have a topic, and what stands between them."""
+    """Cuts documents into words that have a topic, and the text between them."""
 
     def __init__(self, model: Any, corpus: Corpus) -> None:
         self._share = word_share(model._model)
@@ -267,51 +233,42 @@ class _WordReader:
         self._lowercase = settings.lowercase or settings.tokenizer is not None
         self._split, self._stem = splitter(settings), settings.stem
 
-    def pieces(
-        self, row: int, proportions: FloatArray, text: str | None
-    ) -> tuple[list[str], list[int], bool]:
+    def read(self, row: int, proportions: FloatArray, text: str | None) -> dict[str, Any]:
         """Plain text and words in turn, beginning and ending with plain text; the words' topics.
 
         The topic of a word is the most probable one, given the document's proportions.
         """
-        if text is None:
-            return self._counted(row, proportions)
-        cut = len(text) > MOST_CHARACTERS
-        text = text[:MOST_CHARACTERS]
+        pieces, words = self._counted(row) if text is None else self._cut(text[:MOST_CHARACTERS])
+        topics = (proportions[:, None] * self._share[:, words]).argmax(axis=0).tolist()
+        return {"pieces": pieces, "of": topics, "cut": len(text or "") > MOST_CHARACTERS}
+
+    def _cut(self, text: str) -> tuple[list[str], list[int]]:
         # Where letters change their number, they stay as they are.
         lower = text.lower() if self._lowercase else text
         plain = lower if len(lower) == len(text) else text
         found = list(self._split(plain))
         counted = found if self._stem is None else stems(found, self._stem)
-        spans: list[tuple[int, int]] = []
+        pieces: list[str] = []
         words: list[int] = []
-        place = 0
+        place = end = 0
         for word, name in zip(found, counted, strict=True):
             start = plain.find(word, place)
-            position = self._position.get(name)
             if start < 0 or not word:
                 continue
             # Pairs of characters overlap.
             place = start + (1 if is_unspaced(word) else len(word))
-            if position is not None and (not spans or start >= spans[-1][1]):
-                spans.append((start, start + len(word)))
-                words.append(position)
-        topics = self._topics(words, proportions)
-        pieces, end = [], 0
-        for start, stop in spans:
-            pieces += [text[end:start], text[start:stop]]
-            end = stop
-        return [*pieces, text[end:]], topics, cut
+            if name in self._position and start >= end:
+                pieces += [text[end:start], text[start : start + len(word)]]
+                end = start + len(word)
+                words.append(self._position[name])
+        return [*pieces, text[end:]], words
 
-    def _counted(self, row: int, proportions: FloatArray) -> tuple[list[str], list[int], bool]:
+    def _counted(self, row: int) -> tuple[list[str], list[int]]:
         part = slice(self._counts.indptr[row], self._counts.indptr[row + 1])
         counts, words = self._counts.data[part], self._counts.indices[part]
         order = np.argsort(-counts, kind="stable")
         pieces = [""]
-        for i in order.tolist():
-            times = "" if counts[i] == 1 else f"\u202f×{counts[i]:.4g}"
-            pieces += [self._words[words[i]], f"{times}  "]
-        return pieces, self._topics(words[order].tolist(), proportions), False
-
-    def _topics(self, words: list[int], proportions: FloatArray) -> list[int]:
-        return list(map(int, (proportions[:, None] * self._share[:, words]).argmax(axis=0)))
+        for count, word in zip(counts[order], words[order], strict=True):
+            times = "" if count == 1 else f"\u202f×{count:.4g}"
+            pieces += [self._words[word], f"{times}  "]
+        return pieces, words[order].tolist()

@@ -1,12 +1,11 @@
 """Label effects on topics, numeric curves, and what a page needs to compare any two values."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from hdsp.analysis.fitted import FittedModel
+from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.label_effects import effect_columns, own_regression
 from hdsp.analysis.levels import curve_columns
 from hdsp.numerics import FloatArray, IntArray
@@ -20,8 +19,7 @@ _MOST_CURVES = 12
 _MOST_BYTES, _GRID = 3_000_000, 12
 
 
-@dataclass(frozen=True, eq=False)
-class EffectTable:
+class EffectTable(NamedTuple):
     """Effects by label and topic.
 
     Attributes
@@ -56,14 +54,13 @@ def effect_table(model: Any, level: float = 0.9, labels: Any = None) -> EffectTa
 def report_effects(model: Any, level: float) -> tuple[EffectTable, str]:
     """The estimable effects of a model, and why there are none, if so."""
     try:
-        found = effect_table(model, level)
+        labels, contrasts, *numbers = effect_table(model, level)
     except ValueError as error:
         nothing = np.zeros((0, len(model.components_)))
         return EffectTable(np.zeros(0, dtype=np.int64), [], nothing, nothing, nothing), str(error)
-    kept = np.flatnonzero(~np.isnan(found.effect).all(axis=1))
-    contrasts = [found.contrasts[row] for row in kept]
-    numbers = (found.effect[kept], found.lower[kept], found.upper[kept])
-    return EffectTable(found.labels[kept], contrasts, *numbers), ""
+    kept = np.flatnonzero(~np.isnan(numbers[0]).all(axis=1))
+    known = [contrasts[row] for row in kept]
+    return EffectTable(labels[kept], known, *(part[kept] for part in numbers)), ""
 
 
 def effect_view(
@@ -71,105 +68,94 @@ def effect_view(
 ) -> dict[str, Any]:
     """The table for a page; numbers to a 30,000th of a label's largest effect.
 
-    Intervals are symmetric: `half` is half of their width. Those of combined topics need
-    `together`, the covariances of residuals between topics.
+    Intervals are symmetric: `half` is half of their width. Comparisons of any two values are by
+    block; labels with interactions or very many levels are left out.
     """
-    some = len(effects.labels) > 0
+    comparisons = {}
+    if len(effects.labels):
+        regression, n_left = own_regression(model._model), _MOST_BYTES
+        known = set(effects.labels.tolist())
+        for number, block in enumerate(labels["blocks"]):
+            points, few = _points(block, known)
+            size = _size(regression, block, len(points), few)
+            if not block["alone"] or len(points) < 2 or size > n_left:
+                continue
+            values = points
+            if block["kind"] != "number":
+                values = [labels["plain"][j] for j in points]
+            if compared := _compare(regression, block["name"], values, few, level):
+                comparisons[number] = compared | {"points": points}
+                n_left -= size
     return {
         "level": level,
         "labels": effects.labels.tolist(),
         "contrasts": effects.contrasts,
         "effect": pack_rounded(effects.effect),
         "half": pack_rounded((effects.upper - effects.lower) / 2.0),
-        "together": pack_exact(residual_covariance(model._model)) if some else None,
-        "comparisons": comparison_views(model._model, labels, effects, level) if some else {},
+        "comparisons": comparisons,
     }
 
 
-def residual_covariance(fitted: FittedModel) -> FloatArray:
-    """Covariances between topics of the linear regression's residuals, [T, T]."""
-    residuals = own_regression(fitted)._linear.residuals
-    return np.asarray(residuals.T @ residuals / len(residuals))
+def _size(regression: TopicRegression, block: dict[str, Any], n_points: int, few: bool) -> int:
+    """The bytes of a comparison."""
+    n_columns = len(regression._space.columns_of(block["name"]))
+    numbers = n_points * (n_points - 1) if few else 4 * n_columns * (n_columns + 1)
+    return numbers * len(regression._model.groups)
 
 
-def comparison_views(
-    fitted: FittedModel, labels: dict[str, Any], effects: EffectTable, level: float
-) -> dict[int, dict[str, Any]]:
-    """What a page needs to compare any two values of a category or numeric label, by label column.
+def _compare(
+    regression: TopicRegression, name: str, values: list[Any], few: bool, level: float
+) -> dict[str, Any] | None:
+    """What gives the effect of any two values of a label, with its interval.
 
-    Of few `points` (levels, or the values of an ordered label) effects against the first, and half
+    Of few values (levels, or the values of an ordered label) effects against the first, and half
     widths for all pairs. Of other numbers the coefficients of their columns, rows of both
     covariances up to the diagonal, and quantiles of Student's t for pairs of some values, then of
-    the classical covariance. Labels with interactions or very many levels are left out.
+    the classical covariance.
     """
-    regression, space = own_regression(fitted), fitted.regression_space
-    known, n_left = set(effects.labels.tolist()), _MOST_BYTES
-    found: dict[int, dict[str, Any]] = {}
-    for number, block in enumerate(labels["blocks"]):
-        name, points, few = block["name"], *_points(block, known)
-        n_columns = len(space.columns_of(name))
-        n_pairs = len(points) * (len(points) - 1) // 2
-        size = (2 * n_pairs if few else 4 * n_columns * (n_columns + 1)) * len(fitted.groups)
-        if not block["alone"] or not n_pairs or size > n_left or len(regression._design.rare):
-            continue
-        values = points if block["kind"] == "number" else [labels["plain"][j] for j in points]
-        pairs = [(a, b) for j, b in enumerate(values) for a in values[:j]]
-        estimates = regression._estimate([regression._contrasts(name, pair)[0] for pair in pairs])
-        own = None if few else regression._covariance(name)
-        if np.isnan(estimates.value).any() or (own is None and not few):
-            continue
-        n_left -= size
-        if own is None:
-            later = np.arange(1, len(points))
-            against_first = estimates.value[later * (later - 1) // 2]
-            found[number] = {
-                "coefficients": pack_rounded(np.vstack([0.0 * against_first[:1], against_first])),
-                "half": pack_rounded(estimates.half_width(level)),
-            }
-        else:
-            degrees = [*estimates.degrees.ravel(), own["classical_degrees"]]
-            rows, columns = np.tril_indices(len(own["columns"]))
-            found[number] = {
-                "columns": own["columns"],
-                "coefficients": pack_exact(own["coefficients"]),
-                "robust": pack_exact(own["robust"][:, rows, columns]),
-                "classical": pack_exact(own["classical"][:, rows, columns]),
-                "quantiles": rounded(stdtrit(degrees, (1.0 + level) / 2.0)),
-            }
-        found[number]["points"] = points
-    return found
+    if len(regression._design.rare):
+        return None
+    pairs = [(a, b) for j, b in enumerate(values) for a in values[:j]]
+    estimates = regression._estimate([regression._contrasts(name, pair)[0] for pair in pairs])
+    if np.isnan(estimates.value).any():
+        return None
+    if few:
+        later = np.arange(1, len(values))
+        against_first = estimates.value[later * (later - 1) // 2]
+        return {
+            "coefficients": pack_rounded(np.vstack([0.0 * against_first[:1], against_first])),
+            "half": pack_rounded(estimates.half_width(level)),
+        }
+    if (own := regression._covariance(name)) is None:
+        return None
+    degrees = [*estimates.degrees.ravel(), own["classical_degrees"]]
+    rows, columns = np.tril_indices(len(own["columns"]))
+    return {
+        "columns": own["columns"],
+        "coefficients": pack_exact(own["coefficients"]),
+        "robust": pack_exact(own["robust"][:, rows, columns]),
+        "classical": pack_exact(own["classical"][:, rows, columns]),
+        "quantiles": rounded(stdtrit(degrees, (1.0 + level) / 2.0)),
+    }
 
 
 def _points(block: dict[str, Any], known: set[int]) -> tuple[list[Any], bool]:
     """Levels of a category, or values along a number, and whether there are no others."""
     if block["kind"] == "category":
         return [j for j in range(block["start"], block["stop"]) if j in known], True
-    numbers = block.get("numbers", ())
-    if len(numbers) != 1 or numbers[0]["low"] == numbers[0]["high"] or block["start"] not in known:
+    if len(block.get("numbers", ())) != 1 or block["start"] not in known:
         return [], True
-    (number,) = numbers
+    (number,) = block["numbers"]
     if "values" in number:
         return list(number["values"]), True
     grid = np.linspace(number["low"], number["high"], _GRID)
-    return [float(value) for value in np.unique([*grid, *number["ends"]])], False
+    return np.unique([*grid, *number["ends"]]).tolist(), False
 
 
 def curve_views(
     model: Any, labels: dict[str, Any], effects: EffectTable, level: float
 ) -> list[dict[str, Any]]:
-    """The curves of numeric labels that have effects, as `TopicRegression.curve` returns them.
-
-    Parameters
-    ----------
-    model : HDSP
-        A fitted model.
-    labels : dict
-        The label space, of `label_view`.
-    effects : EffectTable
-        The model's effects.
-    level : float
-        The confidence level of the bands.
-    """
+    """The curves of numeric labels that have effects, as `TopicRegression.curve` returns them."""
     used = set(effects.labels.tolist())
     single = [
         block

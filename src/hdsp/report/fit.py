@@ -13,73 +13,68 @@ _WITHOUT_EFFECT = ("verbose", "checkpoint", "n_jobs")
 
 def history_columns(model: Any) -> dict[str, list[float | None]]:
     """The numbers of `history_` by column, one for each pass."""
+    rows = model.history_
     names = [
         name
-        for name in (model.history_[0] if model.history_ else {})
-        if all(isinstance(row.get(name), (int, float, np.number)) for row in model.history_)
+        for name in (rows[0] if rows else ())
+        if all(isinstance(row.get(name), (int, float, np.number)) for row in rows)
     ]
-    return {name: rounded([float(row[name]) for row in model.history_], 12) for name in names}
+    return {name: rounded([row[name] for row in rows], 12) for name in names}
 
 
 def fit_view(model: Any) -> dict[str, Any]:
-    """What there is to know about a fit."""
+    """Facts of a fit, and the numbers of its charts."""
     n_topics, n_words = model.components_.shape
-    tokens, history = float(model.topic_tokens_.sum()), history_columns(model)
-    facts: list[tuple[str, str]] = [
-        ("Documents", f"{model.n_documents_:,}"),
-        ("Words in the vocabulary", f"{n_words:,}"),
-        ("Tokens", f"{tokens:,.0f}"),
-        ("Labels", f"{model.label_schema_.n_labels:,}"),
-        ("Topics in use", f"{model.n_topics_:,} of {n_topics:,}"),
-        ("Number of topics", model.number_summary_),
-        ("Passes", f"{model.n_iter_:,}"),
-        ("Converged", "yes" if model.converged_ else "no"),
-    ]
-    if model.n_returning_ is not None:
-        shared = f"{model.n_returning_:,} of {n_topics:,}"
-        facts.append(("Topics that short fits to two halves of the documents share", shared))
+    history, returning = history_columns(model), model.n_returning_
+    n_documents, n_labels = f"{model.n_documents_:,}", f"{model.label_schema_.n_labels:,}"
+    tokens = f"{float(model.topic_tokens_.sum()):,.0f}"
+    facts = {
+        "Documents": n_documents,
+        "Words in the vocabulary": f"{n_words:,}",
+        "Tokens": tokens,
+        "Labels": n_labels,
+        "Topics in use": f"{model.n_topics_:,} of {n_topics:,}",
+        "Number of topics": model.number_summary_,
+        "Passes": f"{model.n_iter_:,}",
+        "Converged": "yes" if model.converged_ else "no",
+    }
+    again = ""
+    if returning is not None:
+        again = f" ({returning / n_topics:.0%} return in the other half of the documents)"
+        shared = "Topics shared by short fits to two halves of the documents"
+        facts[shared] = f"{returning:,} of {n_topics:,}"
+    concentrations = {
+        "Corpus concentration α": model.corpus_concentration_,
+        "Document concentration β": model.document_concentration_,
+        "β for new documents": model.predictive_concentration_,
+    }
+    settings = model.get_params(deep=False).items()
     return {
-        "facts": facts,
-        "details": [
-            ("Corpus concentration α", f"{float(model.corpus_concentration_):.4g}"),
-            ("Document concentration β", f"{float(model.document_concentration_):.4g}"),
-            ("β for new documents", f"{float(model.predictive_concentration_):.4g}"),
-        ],
+        "summary": f"{model.n_topics_:,} topics{again} · {n_documents} documents · "
+        f"{tokens} tokens · {n_labels} labels",
+        "facts": list(facts.items()),
+        "concentrations": [(name, f"{value:.4g}") for name, value in concentrations.items()],
         "history": history,
         "terms": [name for name in BoundTerms.names() if name in history],
         "search": _search(model),
-        "settings": [
-            (name, _short(value))
-            for name, value in model.get_params(deep=False).items()
-            if name not in _WITHOUT_EFFECT
-        ],
+        "settings": [(name, _short(v)) for name, v in settings if name not in _WITHOUT_EFFECT],
         "versions": list(model.provenance_["versions"].items()),
     }
 
 
 def _search(model: Any) -> dict[str, Any] | None:
     """The numbers of topics that were tried, smallest first, and the number that there are."""
-    rows = sorted(
-        (row for row in model.search_ if row["init"] == model.init_), key=lambda row: row["topics"]
-    )
+    rows = [row for row in model.search_ if row["init"] == model.init_]
     if len(rows) < 2:
         return None
     return {
         "summary": model.number_summary_,
-        "rows": [
-            {
-                name: value if name == "init" else rounded([float(value)], 12)[0]
-                for name, value in row.items()
-            }
-            for row in rows
-        ],
+        "rows": sorted(rows, key=lambda row: row["topics"]),
         "number": len(model.components_),
         "range": model.n_topics_range_,
     }
 
 
 def _short(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"array {list(value.shape)}"
-    text = repr(value)
+    text = f"array {list(value.shape)}" if isinstance(value, np.ndarray) else repr(value)
     return text if len(text) <= 200 else f"{text[:199]}…"

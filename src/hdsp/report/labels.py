@@ -1,6 +1,6 @@
 """Labels as the report shows them, and the regression that gives their expected topics."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,9 @@ from hdsp.scaling.terms import Term
 def label_view(fitted: FittedModel) -> dict[str, Any]:
     """The label space: one entry for every block, and one for every label."""
     schema, space = fitted.schema, fitted.regression_space
-    ends = percentile_ends(fitted.reading.values, schema)
-    blocks, of_block = [], []
-    for number, block in enumerate(schema.blocks):
+    blocks = []
+    for block in schema.blocks:
         columns = schema.slices()[block.name]
-        of_block += [number] * len(block.columns)
         entry: dict[str, Any] = {
             "name": block.name,
             "kind": block.kind,
@@ -29,16 +27,15 @@ def label_view(fitted: FittedModel) -> dict[str, Any]:
             "alone": len(space.depends(block.name)) == 1,
         }
         if block.kind == "number":
-            single = space.single_values(block.name)
             entry["numbers"] = [
-                _number(_values(fitted, j), ends.get(j), single, block.mean[i], block.scale[i])
-                for i, j in enumerate(range(columns.start, columns.stop))
+                _number(fitted, columns.start + i, space.single_values(block.name), mean, scale)
+                for i, (mean, scale) in enumerate(zip(block.mean, block.scale, strict=True))
             ]
         blocks.append(entry)
     return {
         "names": list(schema.names),
         "plain": [column for block in schema.blocks for column in block.columns],
-        "block": of_block,
+        "block": [number for number, block in enumerate(schema.blocks) for _ in block.columns],
         "carriers": fitted.carriers.tolist(),
         "used": np.flatnonzero(space.used_labels & (fitted.carriers > 0)).tolist(),
         "blocks": blocks,
@@ -55,7 +52,6 @@ def form_view(fitted: FittedModel) -> dict[str, Any]:
     """
     space = fitted.regression_space
     weights = fitted.expected_regression("documents").weights
-    ends = percentile_ends(fitted.reading.values, space.schema)
     tables: dict[int, Any] = {}
     products: list[list[int]] = []
     for term, columns in zip(space.terms, space.columns, strict=True):
@@ -63,8 +59,7 @@ def form_view(fitted: FittedModel) -> dict[str, Any]:
             first, second = map(space.columns_of, term.columns)
             products.append([int(first[i]), int(second[j]), int(column)])
         if term.main and term.names:
-            labels = space.schema.slices()[term.columns[0]]
-            for label, values, made in _tables(fitted, term, labels, ends):
+            for label, values, made in _tables(fitted, term):
                 tables[label] = {
                     "start": int(columns[-len(term.names)]),
                     "values": pack_exact(values, "float64"),
@@ -80,24 +75,25 @@ def form_view(fitted: FittedModel) -> dict[str, Any]:
     }
 
 
-def _tables(
-    fitted: FittedModel, term: Term, labels: slice, ends: Mapping[int, FloatArray]
-) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+def _tables(fitted: FittedModel, term: Term) -> Iterator[tuple[int, FloatArray, FloatArray]]:
     """Each of a term's labels, values of it, and the term's columns there."""
-    if fitted.schema.kind(term.columns[0]) == "number":
-        values = _values(fitted, labels.start)
-        if labels.stop == labels.start + 1 and len(values):
-            # Values that effects compare are exact, and those between them nearly so.
-            single = fitted.regression_space.single_values(term.columns[0])
-            points = term.points(float(values[0]), float(values[-1])) if single is None else single
-            points = np.union1d(points, ends.get(labels.start, ()))
-            n = len(points)
-            stored = csr_array((points, np.zeros(n, dtype=np.int64), np.arange(n + 1)), (n, 1))
-            yield labels.start, points, term.expand([stored]).toarray()
+    name = term.columns[0]
+    labels = fitted.schema.slices()[name]
+    if fitted.schema.kind(name) != "number":
+        rows = term.expand([csr_array(np.eye(labels.stop - labels.start))]).toarray()
+        for level, row in enumerate(rows, start=labels.start):
+            yield level, np.array([0.0, 1.0]), np.array([0.0 * row, row])
         return
-    rows = term.expand([csr_array(np.eye(labels.stop - labels.start))]).toarray()
-    for level, row in enumerate(rows, start=labels.start):
-        yield level, np.array([0.0, 1.0]), np.array([0.0 * row, row])
+    values = _values(fitted, labels.start)
+    if labels.stop == labels.start + 1 and len(values):
+        # Values that effects compare are exact, and those between them nearly so.
+        points = fitted.regression_space.single_values(name)
+        if points is None:
+            points = term.points(float(values[0]), float(values[-1]))
+        points = np.union1d(points, _ends(fitted).get(labels.start, ()))
+        n = len(points)
+        stored = csr_array((points, np.zeros(n, dtype=np.int64), np.arange(n + 1)), (n, 1))
+        yield labels.start, points, term.expand([stored]).toarray()
 
 
 def _values(fitted: FittedModel, label: int) -> FloatArray:
@@ -105,19 +101,20 @@ def _values(fitted: FittedModel, label: int) -> FloatArray:
     return np.sort(csr_array(fitted.reading.values[:, [label]]).data)
 
 
+def _ends(fitted: FittedModel) -> dict[int, FloatArray]:
+    return percentile_ends(fitted.reading.values, fitted.schema)
+
+
 def _number(
-    values: FloatArray,
-    ends: FloatArray | None,
-    single: FloatArray | None,
-    mean: float,
-    scale: float,
+    fitted: FittedModel, label: int, single: FloatArray | None, mean: float, scale: float
 ) -> dict[str, Any]:
     """The range of a numeric label, two values to compare, and its only values, if it has few."""
-    found: dict[str, Any] = {"mean": mean, "scale": scale}
-    if not len(values) or ends is None:
-        return found | {"low": mean, "high": mean, "middle": mean, "ends": [mean, mean]}
-    middle = values[(len(values) - 1) // 2]
-    places = {"low": values[0], "high": values[-1], "middle": middle}
-    found |= {name: float(value * scale + mean) for name, value in places.items()}
-    found["ends"] = (ends * scale + mean).tolist()
-    return found if single is None else {**found, "values": (single * scale + mean).tolist()}
+    values = _values(fitted, label)
+    # Without values, all are the mean.
+    places = values[[0, -1, (len(values) - 1) // 2]] if len(values) else np.zeros(3)
+    low, high, middle = (places * scale + mean).tolist()
+    ends = (_ends(fitted).get(label, np.zeros(2)) * scale + mean).tolist()
+    found = {"mean": mean, "scale": scale, "low": low, "high": high, "middle": middle, "ends": ends}
+    if single is not None and len(values):
+        found["values"] = (single * scale + mean).tolist()
+    return found

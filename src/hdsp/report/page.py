@@ -7,9 +7,10 @@ to allow to whatever could write into the page.
 
 import base64
 import hashlib
-import html
 import re
+from collections.abc import Iterable
 from functools import cache
+from html import escape
 from importlib.resources import files
 
 from hdsp.report.packing import to_json
@@ -23,24 +24,37 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let) )", re.MULTI
 
 def render(view: View) -> str:
     """The page of a view, as HTML."""
-    library, script = _library(), bundle()
+    library, script, fit = _library(), bundle(), view.model["fit"]
     policy = (
         "default-src 'none'; "
         f"script-src '{_hash(library)}' '{_hash(script)}'; "
         "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
-    documents = "" if view.documents is None else to_json(view.documents)
     parts = {
         "policy": policy,
-        "title": html.escape(str(view.model["title"])),
+        "title": escape(str(view.model["title"])),
+        "summary": escape(fit["summary"]),
+        "facts": _table("Corpus and model", fit["facts"]),
+        "concentrations": _table("Concentrations in the end", fit["concentrations"]),
+        "settings": _table("Settings", fit["settings"]),
+        "versions": _table("Versions", fit["versions"]),
         "style": read_asset("style.css"),
         "data": to_json(view.model),
-        "documents": documents,
+        "documents": "" if view.documents is None else to_json(view.documents),
         "library": library,
         "script": script,
     }
     # In one go, so that what is put in is never looked at again.
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], read_asset("page.html"))
+
+
+def _table(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """A table of facts, as HTML."""
+    body = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return f'<div class="card"><h2>{title}</h2><table class="facts-table">{body}</table></div>'
 
 
 @cache

@@ -15,21 +15,13 @@ from hdsp.report.packing import rounded
 # page holds.
 _WORDS = 30
 _SIDE_WORDS = 8
+_RELEVANCES = np.linspace(0.0, 1.0, 11)
 # Related topics that each topic brings.
 _LINKS = 2
-_RELEVANCES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
-    """The topics without their words.
-
-    Parameters
-    ----------
-    model : HDSP
-        A fitted model.
-    stability : table or None, default=None
-        What ``HDSP.stability`` returned.
-    """
+    """The topics without their words; `stability` is the table of `HDSP.stability`, if any."""
     table = topic_columns(model._model)
     result: dict[str, Any] = {
         "n": len(model.components_),
@@ -40,22 +32,17 @@ def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
         "distinctive": table["distinctive_words"],
         "junk": junk_sentence(model._model),
     }
-    if model.n_returning_ is not None:
-        result["returning"] = model.n_returning_ / len(model.components_)
-    if stability is not None:
-        frame = open_columns(stability, "the table")
-        again: dict[str, Any] = {
-            name: as_series(column).to_numpy() for name, column in frame.items()
-        }
-        if len(again["similarity"]) != result["n"]:
-            raise ValueError(
-                "`stability` of HDSP.report must be the table that stability of the same "
-                f"model returns. Got {len(again['similarity'])} topics for {result['n']}."
-            )
-        result["similarity"] = rounded(again["similarity"])
-        result["found_in"] = [int(n) for n in again["found_in"]]
-        result["fits"] = int(again["fits"][0])
-    return result
+    if stability is None:
+        return result
+    frame = open_columns(stability, "the table")
+    again = {name: as_series(column).to_numpy() for name, column in frame.items()}
+    if len(again["similarity"]) != result["n"]:
+        raise ValueError(
+            "`stability` must be the table that `stability` of the same model returns, got "
+            f"{len(again['similarity'])} topics for {result['n']}."
+        )
+    found = {"similarity": rounded(again["similarity"]), "fits": int(again["fits"][0])}
+    return result | found | {"found_in": again["found_in"].astype(int).tolist()}
 
 
 def word_view(model: Any) -> dict[str, Any]:
@@ -66,15 +53,13 @@ def word_view(model: Any) -> dict[str, Any]:
     """
     share = word_share(model._model)
     overall = word_frequency(model, share)
-    chosen = [np.unique(np.concatenate(_candidates(row, overall))) for row in share]
+    chosen = [_candidates(row, overall) for row in share]
     used = np.unique(np.concatenate(chosen))
-    position = np.full(len(overall), -1)
-    position[used] = np.arange(len(used))
     return {
         "words": [model.words_[i] for i in used],
         "overall": rounded(overall[used]),
         "topics": [
-            {"words": position[own].tolist(), "p": rounded(row[own])}
+            {"words": np.searchsorted(used, own).tolist(), "p": rounded(row[own])}
             for row, own in zip(share, chosen, strict=True)
         ],
     }
@@ -84,17 +69,17 @@ def side_view(model: Any) -> list[list[dict[str, Any]]] | None:
     """Words that levels of `content` use more than others, by topic; None without versions."""
     if model._model.state.versions is None:
         return None
-    table = label_word_columns(model._model, None, None, 0.9)
-    rows: list[list[dict[str, Any]]] = [[] for _ in range(len(model.components_))]
-    shown: dict[tuple[int, str], int] = {}
-    for n in np.argsort(-np.asarray(table["ratio"]), kind="stable"):
-        topic, label = int(table["topic"][n]), str(table["label"][n])
-        shown[topic, label] = shown.get((topic, label), 0) + 1
-        if table["lower"][n] <= 1.0 or shown[topic, label] > _SIDE_WORDS:
-            continue
-        limits = {name: float(f"{table[name][n]:.4g}") for name in ("ratio", "lower", "upper", "n")}
-        rows[topic].append({"label": label, "word": str(table["word"][n]), **limits})
-    return [sorted(own, key=lambda row: row["label"]) for own in rows]
+    import pandas as pd
+
+    columns = ["topic", "label", "word", "ratio", "lower", "upper", "n"]
+    table = pd.DataFrame(label_word_columns(model._model, None, None, 0.9))[columns]
+    table = table.sort_values("ratio", ascending=False, kind="stable")
+    table = table.groupby(["topic", "label"]).head(_SIDE_WORDS)
+    table = table[table["lower"] > 1.0].sort_values("label", kind="stable")
+    numbers = ["ratio", "lower", "upper", "n"]
+    table[numbers] = np.array([rounded(table[name], 4) for name in numbers], dtype=float).T
+    rows: Any = table.to_dict("records")
+    return [[row for row in rows if row["topic"] == k] for k in range(len(model.components_))]
 
 
 def related_view(model: Any, level: float) -> list[list[float | None]]:
@@ -104,7 +89,7 @@ def related_view(model: Any, level: float) -> list[list[float | None]]:
     """
     table = correlation_columns(model._model, level)
     names = ("topic", "other", "correlation", "lower", "upper")
-    rows = np.array([np.asarray(table[name], dtype=np.float64) for name in names]).T
+    rows = np.array([table[name] for name in names], dtype=np.float64).T
     rows = rows[(rows[:, 3] > 0) | (rows[:, 4] < 0)]
     rows = rows[np.argsort(-np.abs(rows[:, 2]), kind="stable")]
     kept = np.zeros(len(rows), dtype=bool)
@@ -124,6 +109,7 @@ def relevance(share: FloatArray, overall: FloatArray, weight: float) -> FloatArr
     return np.asarray(logarithm - (1.0 - weight) * np.log(np.maximum(overall, 1e-300)))
 
 
-def _candidates(share: FloatArray, overall: FloatArray) -> list[IntArray]:
-    n = min(_WORDS, len(share))
-    return [np.argsort(-relevance(share, overall, w), kind="stable")[:n] for w in _RELEVANCES]
+def _candidates(share: FloatArray, overall: FloatArray) -> IntArray:
+    """The words of a topic that have the largest relevance at some weight."""
+    orders = [np.argsort(-relevance(share, overall, w), kind="stable") for w in _RELEVANCES]
+    return np.unique([order[:_WORDS] for order in orders])

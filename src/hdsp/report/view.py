@@ -1,6 +1,6 @@
 """All that a report shows, as plain data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from hdsp.report.effects import curve_views, effect_view, report_effects
 from hdsp.report.fit import fit_view
 from hdsp.report.labels import form_view, label_view
 from hdsp.report.layout import map_view, seriate
-from hdsp.report.names import TopicNames, model_key
+from hdsp.report.names import model_key
 from hdsp.report.topics import related_view, side_view, topic_view, word_view
 
 LEVEL = 0.9
@@ -22,14 +22,14 @@ LEVEL = 0.9
 
 @dataclass(frozen=True)
 class View:
-    """What a page is made of.
+    """The content of a page.
 
     Attributes
     ----------
     model : dict
         Plain data that JSON can hold.
     documents : dict or None
-        Likewise; None where no corpus was given.
+        Likewise; None without a corpus.
     """
 
     model: dict[str, Any]
@@ -42,11 +42,11 @@ def make_view(
     *,
     texts: Sequence[str] | None = None,
     title: str = "Topics and labels",
-    names: TopicNames | None = None,
+    names: Mapping[int, str] | None = None,
     stability: Any = None,
     most_documents: int = 1_000,
 ) -> View:
-    """Everything that a page shows of a fitted model, and of documents; see `HDSP.report`."""
+    """All that a page shows of a fitted model, and of documents; see `HDSP.report`."""
     if corpus is not None or texts is not None:
         check_corpus(corpus, "HDSP.report")
         check_text_of_each(texts, corpus, "HDSP.report")
@@ -60,6 +60,7 @@ def make_view(
             documents = document_view(model, corpus, texts, most_documents)
     with progress.task("Drawing the map"):
         places = map_view(word_share(model._model), effects.effect)
+    orders = {"topics": effects.effect.T, "labels": effects.effect}
     data = {
         "title": title,
         "key": model_key(model),
@@ -72,18 +73,8 @@ def make_view(
         "curves": curves,
         "map": places,
         "related": related_view(model, LEVEL),
-        "order": {
-            "topics": seriate(effects.effect.T).tolist(),
-            "labels": seriate(effects.effect).tolist(),
-        },
+        "order": {name: seriate(matrix).tolist() for name, matrix in orders.items()},
         "fit": fit_view(model),
-        "names": _names(model, names).to_dict(),
+        "names": model.topic_names_ | dict(names or {}),
     }
     return View(data, documents)
-
-
-def _names(model: Any, names: TopicNames | None) -> TopicNames:
-    """The model's own names, and those that a reader has saved."""
-    if names is None:
-        return TopicNames(model.topic_names_)
-    return TopicNames({**model.topic_names_, **names.names}, names.combined)

@@ -1,8 +1,8 @@
 // What the page shows, in the fragment of its address, so that a link shows the same.
 
-import { DATA, J, T, blockOf, effectRow, hasDocuments, hasEffects, numberOf, usedLabels } from "./data.js";
-import { canCompare } from "./intervals.js";
-import { unitOf, units } from "./topics-model.js";
+import { DATA, J, blockOf, effectRow, hasDocuments, hasEffects, numberOf, usedLabels } from "./data.js";
+import { canCompare } from "./effects.js";
+import { TOPICS } from "./topics.js";
 
 export const VIEWS = [
   ["topics", "Topics", true],
@@ -57,7 +57,7 @@ function readAgainst(text) {
 /** The fragment of the address for what is shown. */
 function fragment() {
   const parts = new URLSearchParams({ view: state.view });
-  if (state.topic !== null) parts.set("topic", state.topic.replaceAll("+", "-"));
+  if (state.topic !== null) parts.set("topic", state.topic);
   if (state.label !== null) parts.set("label", state.label);
   if (state.view === "effects") {
     parts.set("side", state.side);
@@ -76,25 +76,19 @@ export function readFragment() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const view = parts.get("view");
   if (VIEWS.some((entry) => entry[0] === view)) state.view = view;
-  if (parts.has("topic")) {
-    const first = Number(parts.get("topic").split("-")[0]);
-    if (Number.isInteger(first) && first >= 0 && first < T) state.topic = unitOf[first].key;
+  const [topic, label, document] = ["topic", "label", "document"].map((name) => Number(parts.get(name) ?? NaN));
+  if (topic in TOPICS) state.topic = topic;
+  if (effectRow.has(label) && label !== state.label) [state.label, state.against] = [label, null];
+  if (hasDocuments && Number.isInteger(document) && document >= 0) state.document = document;
+  if (["label", "topic"].includes(parts.get("side"))) {
+    state.side = parts.get("side");
+    state.against = readAgainst(parts.get("against"));
   }
-  if (parts.has("label")) {
-    const label = Number(parts.get("label"));
-    if (effectRow.has(label)) state.label = label;
-  }
-  state.against = readAgainst(parts.get("against"));
-  if (["label", "topic"].includes(parts.get("side"))) state.side = parts.get("side");
   if (parts.has("a")) state.a = readSetting(parts.get("a"));
   if (parts.has("b")) state.b = readSetting(parts.get("b"));
-  const number = Number(parts.get("document") ?? NaN);
-  if (hasDocuments && Number.isInteger(number) && number >= 0) state.document = number;
 }
 
-export function chosenUnit() {
-  return units.find((unit) => unit.key === state.topic) ?? units[0];
-}
+export const chosenTopic = () => TOPICS[state.topic ?? 0];
 
 /** Write the address without a step in the browser's history. */
 export function keepAddress() {
@@ -116,7 +110,7 @@ export function go(changes) {
 }
 
 /** Choose a topic within the view that is shown. */
-export function chooseTopic(key) {
-  state.topic = key;
+export function chooseTopic(k) {
+  state.topic = k;
   keepAddress();
 }

@@ -1,7 +1,7 @@
 // A chart with its title, its table and its files. Observable Plot draws.
 
-import { brief, button, csvOf, download, fill, h, points, signed, themed, thousands } from "./dom.js";
-import { sure } from "./topics-model.js";
+import { csvButton, download, fill, h, points, saveButton, signed, tableOf, themed } from "./dom.js";
+import { sure } from "./effects.js";
 
 /** The picture as a file of its own: colours of the page are written out. */
 function svgText(picture) {
@@ -23,72 +23,18 @@ function svgText(picture) {
  * shows, row by row. `onpick` is called with what is under the pointer.
  */
 export function chart({ title, file, caption, describe, draw, table, onpick, legend, level = "h2" }) {
-  const room = h("div", { class: onpick ? "pickable" : "" });
-  const heading = h(level, {}, title);
-  const captionElement = h("p", { class: "caption" }, caption ?? "");
-  const legendElement = h("div", { class: "legend" });
-  const rows = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}: table` });
-  const details = h("details", { ontoggle: () => details.open && fillTable() }, h("summary", {}, "Table"), rows);
-  const save = (kind) => {
-    const { columns, rows: content } = table();
-    if (kind === "csv") download(`${file}.csv`, "text/csv;charset=utf-8", csvOf(columns, content));
-    else download(`${file}.svg`, "image/svg+xml", svgText(room.firstElementChild));
-  };
-  const tools = h(
-    "span",
-    { class: "tools" },
-    button("CSV", () => save("csv"), { class: "quiet", "aria-label": `${title}: save as CSV`, "data-save": "csv" }),
-    button("SVG", () => save("svg"), { class: "quiet", "aria-label": `${title}: save as SVG`, "data-save": "svg" }),
-  );
-  const figure = h(
-    "figure",
-    { "data-chart": file },
-    h("div", { class: "head" }, heading, tools),
-    captionElement,
-    legendElement,
-    room,
-    details,
-  );
+  const room = h(onpick ? "div.pickable" : "div");
+  const heading = h(level, title);
+  const captionElement = h("p.caption", caption ?? "");
+  const legendElement = h("div.legend");
+  const rows = h("div.scroll", { tabindex: "0", role: "region", "aria-label": `${title}: table` });
+  const fillTable = () => fill(rows, tableOf(table()));
+  const details = h("details", { ontoggle: () => details.open && fillTable() }, h("summary", "Table"), rows);
+  const saveSvg = () => download(`${file}.svg`, "image/svg+xml", svgText(room.firstElementChild));
+  const tools = h("span.tools", csvButton(title, file, table), saveButton("svg", title, saveSvg));
+  const head = h("div.head", heading, tools);
+  const figure = h("figure", { "data-chart": file }, head, captionElement, legendElement, room, details);
   let width = 0;
-
-  function fillTable() {
-    const { columns, rows: content } = table();
-    const shown = content.slice(0, 500);
-    fill(
-      rows,
-      h(
-        "table",
-        {},
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            columns.map((name) => h("th", { scope: "col" }, name)),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          shown.map((row) =>
-            h(
-              "tr",
-              {},
-              row.map((value, i) =>
-                typeof value === "number"
-                  ? h("td", { class: "number", "data-value": value }, brief(value))
-                  : h(i ? "td" : "th", i ? {} : { scope: "row" }, value ?? ""),
-              ),
-            ),
-          ),
-        ),
-      ),
-      content.length > shown.length
-        ? h("p", { class: "caption" }, `The first ${shown.length} of ${thousands(content.length)} rows; CSV has all.`)
-        : null,
-    );
-  }
 
   function update(changes = {}) {
     if (changes.title !== undefined) heading.textContent = changes.title;
@@ -124,7 +70,7 @@ for (const moment of ["beforeprint", "afterprint"]) {
 }
 
 export function swatch(colour, text, shape = "") {
-  return h("span", {}, h("i", { class: `swatch ${shape}`, style: `background:${colour}` }), text);
+  return h("span", h("i", { class: `swatch ${shape}`, style: `background:${colour}` }), text);
 }
 
 const measure = document.createElement("canvas").getContext("2d");
@@ -162,7 +108,13 @@ export function namedRows(width, rows) {
     rows.map((row) => row.label),
   );
   const nameOf = new Map(rows.map((row) => [row.key, fit(row.label)]));
-  const y = { label: null, domain: [...nameOf.keys()], tickFormat: (key) => nameOf.get(key), tickSize: 0 };
+  const y = {
+    label: null,
+    type: "band",
+    domain: [...nameOf.keys()],
+    tickFormat: (key) => nameOf.get(key),
+    tickSize: 0,
+  };
   return { left: room, y };
 }
 
@@ -189,7 +141,7 @@ export function intervalPlot(entries, width, axis) {
       tickFormat: (value) => signed(Number((100 * value).toPrecision(6))),
       ticks: Math.max(3, Math.floor(width / 110)),
     },
-    y: { ...y, type: "band" },
+    y,
     marks: [
       Plot.ruleX([0], { stroke: "var(--grey)" }),
       Plot.ruleY(entries, {

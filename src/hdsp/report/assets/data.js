@@ -34,9 +34,6 @@ export const J = DATA.labels.names.length;
 export const usedLabels = new Set(DATA.labels.used);
 const intercept = lazily(DATA.form.intercept);
 const coefficients = lazily(DATA.form.coefficients);
-export const effectOf = lazily(DATA.effects.effect);
-// Half of the width of its interval.
-export const halfOf = lazily(DATA.effects.half);
 // The row of a label in the table of effects; labels that the model leaves out have none.
 export const effectRow = new Map(DATA.effects.labels.map((label, row) => [label, row]));
 export const hasEffects = DATA.effects.labels.length > 0;

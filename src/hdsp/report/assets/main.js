@@ -1,9 +1,9 @@
 // Views are made when they are first shown, and drawn anew when they are shown again.
 
 import { VIEWS, go, keepAddress, onGo, readFragment, state } from "./address.js";
-import { DATA, J, effectRow } from "./data.js";
-import { fill, h, percent, thousands } from "./dom.js";
-import { loadNames, onNames, shortTitles } from "./topics-model.js";
+import { DATA, effectRow } from "./data.js";
+import { fill, h } from "./dom.js";
+import { loadNames } from "./topics.js";
 import { documentsView } from "./view-documents.js";
 import { effectsView } from "./view-effects.js";
 import { explorerView, firstSettings } from "./view-explorer.js";
@@ -41,13 +41,6 @@ function showView() {
 }
 
 function start() {
-  document.getElementById("title").textContent = DATA.title;
-  const fact = new Map(DATA.fit.facts);
-  const share = DATA.topics.returning;
-  const returning = share === undefined ? "" : ` (${percent(share, 0)} return in the other half of the documents)`;
-  document.getElementById("facts").textContent =
-    `${thousands(DATA.topics.in_use)} topics${returning} · ${fact.get("Documents")} documents · ` +
-    `${fact.get("Tokens")} tokens · ${thousands(J)} labels`;
   loadNames();
   state.label = DATA.effects.labels[0] ?? null;
   firstSettings();
@@ -56,32 +49,21 @@ function start() {
     if (effectRow.has(first)) state.label = first;
   }
   readFragment();
-  fill(
-    document.getElementById("nav"),
-    VIEWS.map(([name, text]) =>
-      h(
-        "a",
-        {
-          href: `#view=${name}`,
-          "data-view": name,
-          onclick: (event) => {
-            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-            event.preventDefault();
-            go({ view: name });
-          },
-        },
-        text,
-      ),
-    ),
+  const follow = (view) => (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go({ view });
+  };
+  const links = VIEWS.map(([view, text]) =>
+    h("a", { href: `#view=${view}`, "data-view": view, onclick: follow(view) }, text),
   );
-  window.addEventListener("popstate", () => {
-    readFragment();
-    showView();
-  });
-  window.addEventListener("hashchange", () => {
-    readFragment();
-    showView();
-  });
+  fill(document.getElementById("nav"), links);
+  for (const moment of ["popstate", "hashchange"]) {
+    window.addEventListener(moment, () => {
+      readFragment();
+      showView();
+    });
+  }
   document.getElementById("skip").addEventListener("click", (event) => {
     event.preventDefault();
     document.getElementById("main").focus();
@@ -94,7 +76,6 @@ function start() {
     root.dataset.theme = dark ? "light" : "dark";
     showView();
   });
-  onNames(() => shortTitles.clear());
   onGo(showView);
   showView();
 }

@@ -3,218 +3,146 @@
 import { go, keepAddress, state } from "./address.js";
 import { chart, namedRows, plotted, swatch, tip } from "./charts.js";
 import { DATA, blockOf, documentData, effectRow, lazily } from "./data.js";
-import { brief, button, csvOf, download, fill, h, percent, percentTick, select, thousands } from "./dom.js";
-import { sumOver, unitLabel, unitOf, unitTitle, units } from "./topics-model.js";
+import {
+  brief,
+  button,
+  csvButton,
+  field,
+  fill,
+  h,
+  percent,
+  percentTick,
+  searchField,
+  select,
+  thousands,
+} from "./dom.js";
+import { TOPICS, topicLabel, topicOptions, topicRow, topicTitle, usedTopics } from "./topics.js";
 
+// The largest topics of a document have colours.
 const COLOURS = 8;
+const FIRST = 100;
 
 export function documentsView(room) {
   const data = documentData();
   const all = data.documents;
-  const own = { query: "", topic: "", group: "", only: null, most: 100, observed: 0 };
-  // The most frequent label: those of numbers are ranges, and hold a third of the documents each.
-  const known = new Set(DATA.labels.names);
-  own.observed =
-    d3.greatest(
-      d3.range(data.observed.names.length),
-      (i) => data.observed.sizes[i] * (known.has(data.observed.names[i]) ? 1 : 1e-9),
-    ) ?? 0;
-  const observed = {
-    observed: lazily(data.observed.observed),
-    expected: lazily(data.observed.expected),
-    error: lazily(data.observed.error),
-  };
-  let searched = null;
-  const count = h("p", { class: "muted", role: "status" });
-  const list = h("ol", { class: "doc-list", tabindex: "-1", "aria-label": "Documents" });
-  const pane = h("article", { class: "card", "aria-label": "The chosen document", tabindex: "-1" });
-  const search = h("input", {
-    type: "search",
-    id: "document-search",
-    placeholder: "Search texts",
-    "aria-label": "Search documents",
-    oninput: () => {
-      own.query = search.value.trim().toLowerCase();
-      own.most = 100;
-      drawList();
-      drawDocument();
-    },
+  const groups = data.observed.names;
+  const own = { query: "", topic: "", group: "", only: null, most: FIRST };
+  const count = h("p.muted", { role: "status" });
+  const list = h("ol.doc-list", { tabindex: "-1", "aria-label": "Documents" });
+  const pane = h("article.card", { "aria-label": "The chosen document", tabindex: "-1" });
+  const controls = h("div.bar-row");
+  const search = searchField("document-search", "Search documents", "Search texts", (query) => {
+    Object.assign(own, { query, most: FIRST });
+    drawList();
+    drawDocument();
   });
-  const controls = h("div", { class: "bar-row" });
-  const gap = data.observed.names.length
-    ? chart({
-        title: "Observed against expected",
-        file: "observed-expected",
-        describe: () =>
-          `Observed and expected proportions of topics in documents with ${data.observed.names[own.observed]}.`,
-        legend: () => [
-          swatch("var(--accent)", "observed, with a 90% interval"),
-          swatch("var(--second)", "expected from labels", "diamond"),
-        ],
-        draw: drawObserved,
-        table: () => ({
-          columns: ["topic", "name", "observed", "error", "expected"],
-          rows: observedRows().map((row) => [row.key, row.name, row.observed, row.error, row.expected]),
-        }),
-        onpick: (row) => go({ view: "topics", topic: row.key }),
-      })
-    : null;
-  const gapControls = h("div", { class: "bar-row" });
+  const gap = groups.length ? observedChart(data) : null;
   room.append(
     controls,
-    h(
-      "div",
-      { class: "grid list-side", style: "margin-bottom:1rem" },
-      h("div", { class: "card no-print" }, count, list),
-      pane,
-    ),
-    gap ? h("div", { class: "card" }, gapControls, gap.figure) : h("span"),
+    h("div.grid.list-side", h("div.card.no-print", count, list), pane),
+    ...(gap ? [h("div.card", gap.controls, gap.figure)] : []),
   );
 
-  const shareIn = (entry, unit) => d3.sum(entry.topics, (k, i) => (unit.topics.includes(k) ? entry.shares[i] : 0));
+  const texts = all.map((entry) => entry.pieces.join(""));
+  const searched = all.map((entry, row) => `${entry.name} ${texts[row]}`.toLowerCase());
+  const shareIn = (entry, k) => entry.shares[entry.topics.indexOf(k)] ?? 0;
 
+  /** Typical ones first, then others of the group or by their share of the topic. */
   function found() {
     let rows = d3.range(all.length);
-    const unit = units.find((other) => other.key === own.topic);
-    const typical = own.group !== "" ? data.typical.groups[Number(own.group)] : null;
-    if (typical) {
-      const set = new Set(typical);
-      rows = typical.concat(rows.filter((row) => !set.has(row) && inGroup(all[row])));
-    }
-    if (unit) {
-      rows = rows.map((row) => [row, shareIn(all[row], unit)]).filter((pair) => pair[1] > 0);
-      if (!typical) {
-        const first = new Map(
-          unit.topics.length === 1 ? data.typical.topics[unit.topics[0]].map((row, rank) => [row, rank]) : [],
-        );
-        rows.sort((a, b) => (first.get(a[0]) ?? 1e9) - (first.get(b[0]) ?? 1e9) || b[1] - a[1]);
-      }
-      rows = rows.map((pair) => pair[0]);
-    }
-    if (own.query) {
-      searched ??= all.map((entry) => `${entry.name} ${entry.pieces.join("")}`.toLowerCase());
-      rows = rows.filter((row) => own.query.split(/\s+/).every((word) => searched[row].includes(word)));
-    }
-    return rows;
+    const first =
+      own.group !== "" ? data.typical.groups[own.group] : own.topic !== "" ? data.typical.topics[own.topic] : [];
+    if (own.group !== "") rows = rows.filter((row) => first.includes(row) || inGroup(all[row]));
+    if (own.topic !== "") rows = rows.filter((row) => shareIn(all[row], own.topic) > 0);
+    const rank = (row) => (first.includes(row) ? first.indexOf(row) : Infinity);
+    const share = own.group === "" && own.topic !== "" ? (row) => shareIn(all[row], own.topic) : () => 0;
+    rows.sort((a, b) => d3.ascending(rank(a), rank(b)) || share(b) - share(a));
+    const words = own.query.split(/\s+/);
+    return rows.filter((row) => words.every((word) => searched[row].includes(word)));
   }
 
   /** Whether a document carries the label of the chosen group; of ranges of numbers only typical ones are known. */
   function inGroup(entry) {
-    const label = DATA.labels.names.indexOf(data.observed.names[Number(own.group)]);
+    const label = DATA.labels.names.indexOf(groups[own.group]);
     return label >= 0 && entry.labels.includes(label);
   }
 
-  /** The colours of a document's topics: its eight largest have one. */
-  function colouring(entry) {
-    const share = new Map();
-    entry.topics.forEach((k, i) => share.set(unitOf[k], (share.get(unitOf[k]) ?? 0) + entry.shares[i]));
-    const sorted = [...share].sort((a, b) => b[1] - a[1]);
-    return { sorted, number: new Map(sorted.slice(0, COLOURS).map(([unit], i) => [unit, i])) };
-  }
+  /** The colour number of a document's topics: its largest ones have one. */
+  const colourOf = (entry, k) => {
+    const place = entry.topics.indexOf(k);
+    return place >= 0 && place < COLOURS ? place : null;
+  };
 
   function bar(entry, tall) {
-    const { sorted, number } = colouring(entry);
+    const largest = entry.topics.slice(0, 5).map((k, i) => `${topicTitle(TOPICS[k])} ${percent(entry.shares[i], 0)}`);
+    const parts = entry.topics.map((k, i) => {
+      const colour = i < COLOURS ? `var(--d${i})` : "var(--grey)";
+      const title = `${topicLabel(TOPICS[k])}: ${percent(entry.shares[i])}`;
+      return h("i", { style: `width:${100 * entry.shares[i]}%;background:${colour}`, title });
+    });
     return h(
-      "span",
-      {
-        class: tall ? "stack tall" : "stack",
-        role: "img",
-        "aria-label": `Topics: ${sorted
-          .slice(0, 5)
-          .map(([unit, share]) => `${unitTitle(unit)} ${percent(share, 0)}`)
-          .join(", ")}`,
-      },
-      sorted.map(([unit, share]) =>
-        h("i", {
-          style: `width:${100 * share}%;background:${number.has(unit) ? `var(--d${number.get(unit)})` : "var(--grey)"}`,
-          title: `${unitLabel(unit)}: ${percent(share)}`,
-        }),
-      ),
+      tall ? "span.stack.tall" : "span.stack",
+      { role: "img", "aria-label": `Topics: ${largest.join(", ")}` },
+      parts,
     );
   }
 
   function drawControls() {
-    const topics = [["", "any topic"], ...units.filter((unit) => unit.used).map((unit) => [unit.key, unitLabel(unit)])];
-    const groups = [
-      ["", "any label"],
-      ...data.observed.names.map((name, i) => [i, `${name} (${thousands(data.observed.sizes[i])})`]),
-    ];
+    const topics = [["", "any topic"], ...topicOptions(usedTopics)];
+    const names = groups.map((name, i) => [i, `${name} (${thousands(data.observed.sizes[i])})`]);
+    const choose = (changes) => {
+      Object.assign(own, changes);
+      state.document = null;
+      drawList();
+      drawDocument();
+      keepAddress();
+    };
+    const chooseTopic = (value) => {
+      state.topic = value === "" ? state.topic : Number(value);
+      choose({ topic: value === "" ? "" : Number(value) });
+    };
+    const chooseGroup = (value) => {
+      choose({ group: value === "" ? "" : Number(value) });
+      if (own.group !== "") gap.draw(own.group);
+    };
     const shown =
-      all.length < data.total
-        ? `${thousands(all.length)} of ${thousands(data.total)} documents are in this page: ` +
-          "typical ones, and others at random."
-        : "";
+      `${thousands(all.length)} of ${thousands(data.total)} documents are in this page: ` +
+      "typical ones, and others at random.";
     fill(
       controls,
       search,
-      h(
-        "label",
-        { class: "field" },
-        "typical of",
-        select("Typical of topic", topics, own.topic, (value) => {
-          own.topic = value;
-          state.topic = value || state.topic;
-          state.document = null;
-          keepAddress();
-          drawList();
-          drawDocument();
-        }),
-      ),
-      h(
-        "label",
-        { class: "field" },
-        "with",
-        select("Typical of label", groups, own.group, (value) => {
-          own.group = value;
-          if (value !== "") own.observed = Number(value);
-          state.document = null;
-          drawList();
-          drawDocument();
-          drawGap();
-        }),
-      ),
-      h("span", { class: "caption" }, shown),
+      field("typical of", select("Typical of topic", topics, own.topic, chooseTopic)),
+      field("with", select("Typical of label", [["", "any label"], ...names], own.group, chooseGroup)),
+      h("span.caption", all.length < data.total && shown),
     );
   }
 
   function drawList() {
     const rows = found();
-    const unit = units.find((other) => other.key === own.topic);
-    if (state.document === null || (rows.length && !rows.includes(state.document))) state.document = rows[0] ?? null;
-    own.none = rows.length === 0;
+    if (!rows.includes(state.document)) state.document = rows[0] ?? null;
     count.textContent = `${thousands(rows.length)} ${rows.length === 1 ? "document" : "documents"}`;
+    const entryOf = (row) =>
+      h(
+        "button",
+        {
+          type: "button",
+          "aria-current": String(row === state.document),
+          "data-document": row,
+          onclick: () => openDocument(row),
+        },
+        h("span.doc-name", { dir: "auto" }, all[row].name),
+        own.topic !== "" && h("span.muted", ` ${percent(shareIn(all[row], own.topic), 0)}`),
+        bar(all[row], false),
+        h("span.snippet", { dir: "auto" }, texts[row].slice(0, 180)),
+      );
+    const more = () => {
+      own.most += 200;
+      drawList();
+    };
     fill(
       list,
-      rows.slice(0, own.most).map((row) => {
-        const entry = all[row];
-        return h(
-          "li",
-          {},
-          h(
-            "button",
-            {
-              type: "button",
-              "aria-current": String(row === state.document),
-              "data-document": row,
-              onclick: () => openDocument(row),
-            },
-            h("span", { class: "doc-name", dir: "auto" }, entry.name),
-            unit ? h("span", { class: "muted" }, ` ${percent(shareIn(entry, unit), 0)}`) : null,
-            bar(entry, false),
-            h("span", { class: "snippet", dir: "auto" }, entry.pieces.slice(0, 60).join("").slice(0, 180)),
-          ),
-        );
-      }),
-      rows.length > own.most
-        ? h(
-            "li",
-            {},
-            button(`Show more (${thousands(rows.length - own.most)})`, () => {
-              own.most += 200;
-              drawList();
-            }),
-          )
-        : null,
+      rows.slice(0, own.most).map((row) => h("li", entryOf(row))),
+      rows.length > own.most && h("li", button(`Show more (${thousands(rows.length - own.most)})`, more)),
     );
   }
 
@@ -229,223 +157,166 @@ export function documentsView(room) {
     pane.focus({ preventScroll: true });
   }
 
-  function drawDocument() {
-    const entry = own.none || state.document === null ? null : all[state.document];
-    if (!entry) return fill(pane, h("p", { class: "empty" }, "No document has that."));
-    const { sorted, number } = colouring(entry);
-    const only = units.find((unit) => unit.key === own.only);
-    const text = h("div", { class: only ? "doc-text dim" : "doc-text", dir: "auto" });
-    const parts = [];
-    entry.pieces.forEach((piece, i) => {
-      if (i % 2 === 0) parts.push(...marked(piece));
-      else {
-        const unit = unitOf[entry.of[(i - 1) / 2]];
-        const colour = number.get(unit);
-        parts.push(
-          h(
-            "span",
-            {
-              class: `w${unit === only ? " on" : ""}`,
-              title: unitLabel(unit),
-              "data-topic": unit.key,
-              style: colour === undefined ? "" : `background:var(--c${colour})`,
-            },
-            marked(piece),
-          ),
-        );
-      }
+  /** The words of a document, coloured by their topics. */
+  function textOf(entry) {
+    const parts = entry.pieces.map((piece, i) => {
+      if (i % 2 === 0) return marked(piece);
+      const k = entry.of[(i - 1) / 2];
+      const colour = colourOf(entry, k);
+      const style = colour === null ? "" : `background:var(--c${colour})`;
+      return h(
+        k === own.only ? "span.w.on" : "span.w",
+        { title: topicLabel(TOPICS[k]), "data-topic": k, style },
+        marked(piece),
+      );
     });
-    text.append(...parts);
-    const legend = sorted.slice(0, COLOURS).map(([unit, share]) =>
-      button(
-        [
-          h("i", { class: "swatch", style: `background:var(--d${number.get(unit)})` }),
-          unitLabel(unit),
-          h("span", { class: "value" }, percent(share, 0)),
-        ],
-        () => {
-          own.only = own.only === unit.key ? null : unit.key;
-          drawDocument();
-        },
-        { class: "chip", "aria-pressed": String(unit === only), title: "Colour only the words of this topic" },
-      ),
-    );
-    fill(
+    return h(own.only === null ? "div.doc-text" : "div.doc-text.dim", { dir: "auto" }, parts);
+  }
+
+  function legend(entry) {
+    return entry.topics.slice(0, COLOURS).map((k, i) => {
+      const parts = [
+        h("i.swatch", { style: `background:var(--d${i})` }),
+        topicLabel(TOPICS[k]),
+        h("span.value", percent(entry.shares[i], 0)),
+      ];
+      const choose = () => {
+        own.only = own.only === k ? null : k;
+        drawDocument();
+      };
+      const title = "Colour only the words of this topic";
+      return button(parts, choose, { class: "chip", "aria-pressed": String(k === own.only), title });
+    });
+  }
+
+  function drawDocument() {
+    const entry = all[state.document];
+    if (!entry) return fill(pane, h("p.empty", "No document has that."));
+    const largest = entry.topics[0];
+    const table = () => ({
+      columns: ["document", "topic", "name", "share"],
+      rows: entry.topics.map((k, i) => [entry.name, k, topicTitle(TOPICS[k]), entry.shares[i]]),
+    });
+    const labels = entry.labels.map((label, i) => {
+      const value = blockOf(label).kind === "number" && h("span.value", ` ${brief(entry.values[i])}`);
+      const show = () => effectRow.has(label) && go({ view: "effects", side: "label", label });
+      return button([DATA.labels.names[label], value], show, { class: "chip" });
+    });
+    const show = () => go({ view: "topics", topic: largest });
+    return fill(
       pane,
       h(
-        "div",
-        { class: "head" },
+        "div.head",
         h("h2", { dir: "auto" }, entry.name),
         h(
-          "span",
-          { class: "tools" },
-          sorted.length
-            ? button("Show its largest topic", () => go({ view: "topics", topic: sorted[0][0].key }), {
-                class: "quiet",
-              })
-            : null,
-          button(
-            "CSV",
-            () =>
-              download(
-                "document-topics.csv",
-                "text/csv;charset=utf-8",
-                csvOf(
-                  ["document", "topic", "name", "share"],
-                  sorted.map(([unit, share]) => [entry.name, unit.key, unitTitle(unit), share]),
-                ),
-              ),
-            { class: "quiet", "aria-label": "Topics of the document: save as CSV", "data-save": "csv" },
-          ),
+          "span.tools",
+          largest !== undefined && button("Show its largest topic", show, { class: "quiet" }),
+          csvButton("Topics of the document", "document-topics", table),
         ),
       ),
-      h(
-        "div",
-        { class: "chips" },
-        entry.labels.map((label, i) =>
-          button(
-            [
-              `${DATA.labels.names[label]}`,
-              blockOf(label).kind === "number" ? h("span", { class: "value" }, ` ${brief(entry.values[i])}`) : null,
-            ],
-            () => (effectRow.has(label) ? go({ view: "effects", side: "label", label }) : null),
-            { class: "chip" },
-          ),
-        ),
-      ),
+      h("div.chips", labels),
       bar(entry, true),
-      h("div", { class: "chips", style: "margin-bottom:.8rem" }, legend),
-      data.texts
-        ? null
-        : h(
-            "p",
-            { class: "caption" },
-            "Words with their counts, the most frequent first: the report was made without texts.",
-          ),
-      text,
-      entry.cut ? h("p", { class: "caption" }, "The text goes on; the page holds its beginning.") : null,
+      h("div.chips", legend(entry)),
+      !data.texts &&
+        h("p.caption", "Words with their counts, the most frequent first: the report was made without texts."),
+      textOf(entry),
+      entry.cut && h("p.caption", "The text goes on; the page holds its beginning."),
     );
   }
 
   /** A text with what is searched for marked. */
   function marked(text) {
-    if (!own.query || !text) return [text];
+    if (!own.query) return text;
     const words = own.query.split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-    return text
-      .split(new RegExp(`(${words.join("|")})`, "gi"))
-      .map((part, i) => (i % 2 ? h("mark", {}, part) : part))
-      .filter((part) => part !== "");
-  }
-
-  function observedRows() {
-    const group = own.observed;
-    return units
-      .filter((unit) => unit.used)
-      .map((unit) => {
-        const one = unit.topics.length === 1;
-        return {
-          key: unit.key,
-          name: unitTitle(unit),
-          label: unitLabel(unit),
-          observed: sumOver(unit, (k) => observed.observed().at(group, k)),
-          expected: sumOver(unit, (k) => observed.expected().at(group, k)),
-          error: one ? observed.error().at(group, unit.topics[0]) : null,
-        };
-      })
-      .sort((a, b) => Math.max(b.observed, b.expected) - Math.max(a.observed, a.expected));
-  }
-
-  function drawObserved(width) {
-    const rows = observedRows().slice(0, 18);
-    const { left, y } = namedRows(width, rows);
-    return plotted({
-      width,
-      height: 50 + 25 * rows.length,
-      marginLeft: left,
-      marginRight: 24,
-      x: {
-        label: "mean proportion",
-        tickFormat: percentTick,
-        grid: true,
-        zero: true,
-        ticks: Math.max(3, Math.floor(width / 120)),
-      },
-      y: { ...y, type: "band" },
-      marks: [
-        Plot.ruleY(rows, { y: "key", x1: "observed", x2: "expected", stroke: "var(--line)", strokeWidth: 4 }),
-        Plot.ruleY(
-          rows.filter((row) => row.error !== null),
-          {
-            y: "key",
-            x1: (row) => row.observed - 1.645 * row.error,
-            x2: (row) => row.observed + 1.645 * row.error,
-            stroke: "var(--accent)",
-            strokeWidth: 2,
-          },
-        ),
-        Plot.dot(rows, { y: "key", x: "observed", r: 5, fill: "var(--accent)", stroke: "var(--surface)" }),
-        Plot.dot(rows, {
-          y: "key",
-          x: "expected",
-          r: 5,
-          symbol: "diamond",
-          fill: "var(--second)",
-          stroke: "var(--surface)",
-        }),
-        tip(rows, {
-          axis: "Y",
-          y: "key",
-          x: "observed",
-          title: (row) => `${row.label}\nobserved ${percent(row.observed, 2)}\nexpected ${percent(row.expected, 2)}`,
-        }),
-      ],
-    });
-  }
-
-  function drawGap() {
-    if (!gap) return;
-    const name = data.observed.names[own.observed];
-    fill(
-      gapControls,
-      h(
-        "label",
-        { class: "field" },
-        "Documents with",
-        select(
-          "Observed in documents with",
-          data.observed.names.map((text, i) => [i, text]),
-          own.observed,
-          (value) => {
-            own.observed = Number(value);
-            drawGap();
-          },
-        ),
-      ),
-    );
-    gap.update({
-      title: `Observed against expected: ${name}`,
-      caption:
-        `Mean proportions in the ${thousands(data.observed.sizes[own.observed])} documents of the corpus ` +
-        `with this label, from their words, and what all their labels lead one to expect. ${data.check}`,
-    });
+    const parts = text.split(new RegExp(`(${words.join("|")})`, "gi"));
+    return parts.map((part, i) => (i % 2 ? h("mark", part) : part)).filter((part) => part !== "");
   }
 
   let asked = null;
   return {
     draw() {
       // A topic that another view sent here becomes the filter once.
-      const sent = state.document === null && state.topic !== null && asked !== state.topic ? state.topic : null;
-      if (sent) {
-        own.topic = sent;
-        own.group = "";
-        asked = sent;
+      if (state.document === null && state.topic !== null && asked !== state.topic) {
+        Object.assign(own, { topic: state.topic, group: "" });
+        asked = state.topic;
       }
-      if (!units.some((unit) => unit.key === own.topic)) own.topic = "";
-      if (state.document !== null && state.document >= all.length) state.document = null;
       drawControls();
       drawList();
       drawDocument();
-      drawGap();
+      gap?.draw();
     },
   };
+}
+
+/** Observed proportions of a group of documents against expected ones: a chart with its choice of a group. */
+function observedChart({ observed: { names, sizes, ...packed }, check }) {
+  const [observed, expected, error] = [packed.observed, packed.expected, packed.error].map(lazily);
+  // The most frequent label: those of numbers are ranges, and have a third of the documents each.
+  const known = new Set(DATA.labels.names);
+  let group = d3.greatest(d3.range(names.length), (i) => sizes[i] * (known.has(names[i]) ? 1 : 1e-9));
+  const controls = h("div.bar-row");
+
+  function rows() {
+    const row = ({ k }) => ({
+      observed: observed().at(group, k),
+      expected: expected().at(group, k),
+      error: error().at(group, k),
+    });
+    const found = usedTopics.map((topic) => ({ ...topicRow(topic), ...row(topic) }));
+    return found.sort((a, b) => Math.max(b.observed, b.expected) - Math.max(a.observed, a.expected));
+  }
+
+  function plot(width) {
+    const shown = rows().slice(0, 18);
+    const { left, y } = namedRows(width, shown);
+    const limit = (sign) => (row) => row.observed + sign * 1.645 * row.error;
+    const title = (row) => `${row.label}\nobserved ${percent(row.observed, 2)}\nexpected ${percent(row.expected, 2)}`;
+    const point = { y: "key", r: 5, stroke: "var(--surface)" };
+    const ticks = Math.max(3, Math.floor(width / 120));
+    return plotted({
+      width,
+      height: 50 + 25 * shown.length,
+      marginLeft: left,
+      marginRight: 24,
+      x: { label: "mean proportion", tickFormat: percentTick, grid: true, zero: true, ticks },
+      y,
+      marks: [
+        Plot.ruleY(shown, { y: "key", x1: "observed", x2: "expected", stroke: "var(--line)", strokeWidth: 4 }),
+        Plot.ruleY(shown, { y: "key", x1: limit(-1), x2: limit(1), stroke: "var(--accent)", strokeWidth: 2 }),
+        Plot.dot(shown, { ...point, x: "observed", fill: "var(--accent)" }),
+        Plot.dot(shown, { ...point, x: "expected", symbol: "diamond", fill: "var(--second)" }),
+        tip(shown, { axis: "Y", y: "key", x: "observed", title }),
+      ],
+    });
+  }
+
+  const { figure, update } = chart({
+    title: "Observed against expected",
+    file: "observed-expected",
+    describe: () => `Observed and expected proportions of topics in documents with ${names[group]}.`,
+    legend: () => [
+      swatch("var(--accent)", "observed, with a 90% interval"),
+      swatch("var(--second)", "expected from labels", "diamond"),
+    ],
+    draw: plot,
+    table: () => ({
+      columns: ["topic", "name", "observed", "error", "expected"],
+      rows: rows().map((row) => [row.key, row.name, row.observed, row.error, row.expected]),
+    }),
+    onpick: (row) => go({ view: "topics", topic: row.key }),
+  });
+
+  function draw(chosen = group) {
+    group = chosen;
+    const options = names.map((name, i) => [i, name]);
+    const choose = (value) => draw(Number(value));
+    fill(controls, field("Documents with", select("Observed in documents with", options, group, choose)));
+    update({
+      title: `Observed against expected: ${names[group]}`,
+      caption:
+        `Mean proportions in the ${thousands(sizes[group])} documents of the corpus with this label, from their ` +
+        `words, and what all their labels lead one to expect. ${check}`,
+    });
+  }
+  return { controls, figure, draw };
 }

@@ -1,115 +1,103 @@
 // Effects: topics by what a label does to them, labels by what they do to a topic, and curves.
 
-import { chosenUnit, go, keepAddress, state } from "./address.js";
+import { chosenTopic, go, keepAddress, state } from "./address.js";
 import { chart, cut, intervalPlot, plotted, swatch, tip } from "./charts.js";
 import { DATA, blockOf, effectRow, numberOf, unpack } from "./data.js";
-import { brief, chooser, countSelect, fill, h, percent, percentTick, points, segments, select } from "./dom.js";
-import { canCompare, changeBetween, joinHalf } from "./intervals.js";
-import { sumOver, sure, unitChange, unitEffect, unitLabel, unitTitle, units } from "./topics-model.js";
+import { brief, chooser, countSelect, field, fill, h, percent, percentTick, points } from "./dom.js";
+import { segments, select, short, tick } from "./dom.js";
+import { canCompare, changeBetween, effectOn, sure } from "./effects.js";
+import { TOPICS, topicLabel, topicOptions, topicRow, usedTopics } from "./topics.js";
+
+const MOST_CURVES = 8;
 
 export function effectsView(room) {
   const own = { most: 20, sureOnly: false };
   const level = Math.round(100 * DATA.effects.level);
-  const controls = h("div", { class: "bar-row" });
+  const ofLabel = () => state.side === "label";
+  const controls = h("div.bar-row");
   const forest = chart({
     title: "Effects",
     file: "effects",
-    describe: () =>
-      `${forestTitle()}: ${entries()
-        .slice(0, 3)
-        .map((entry) => `${entry.label} ${points(entry.effect)} points`)
-        .join("; ")}`,
+    describe: () => {
+      const first = entries().slice(0, 3);
+      return `${forestTitle()}: ${first.map((entry) => `${entry.label} ${points(entry.effect)} points`).join("; ")}`;
+    },
     legend: () => [
       swatch("var(--up)", "raises"),
       swatch("var(--down)", "lowers"),
       swatch("var(--grey)", `the ${level}% interval includes 0`),
     ],
     draw: (width) => intervalPlot(shown(), width, "change of the expected proportion, in points"),
-    table: () => {
-      const names = state.side === "label" ? ["topic", "name"] : ["label", "contrast"];
-      return {
-        columns: [...names, "effect", "lower", "upper"],
-        rows: entries().map((entry) => [...entry.columns, entry.effect, entry.lower, entry.upper]),
-      };
-    },
-    onpick: (entry) =>
-      state.side === "label"
-        ? go({ side: "topic", topic: entry.key })
-        : go({ side: "label", label: Number(entry.key) }),
+    table: () => ({
+      columns: [...(ofLabel() ? ["topic", "name"] : ["label", "contrast"]), "effect", "lower", "upper"],
+      rows: entries().map((entry) => [...entry.columns, entry.effect, entry.lower, entry.upper]),
+    }),
+    onpick: ({ key }) => go(ofLabel() ? { side: "topic", topic: key } : { side: "label", label: key }),
   });
-  const curveRoom = h("div", { class: "card", hidden: true });
   const curves = chart({
     title: "Curve",
     file: "curve",
     describe: () => curveTitle(),
     draw: drawCurve,
-    table: () => {
-      const found = curveRows();
-      return {
-        columns: ["value", "topic", "name", "expected", "lower", "upper"],
-        rows: found.map((row) => [row.value, row.key, row.name, row.expected, row.lower, row.upper]),
-      };
-    },
+    table: () => ({
+      columns: ["value", "topic", "name", "expected", "lower", "upper"],
+      rows: curveRows().map((row) => [row.value, row.key, row.name, row.expected, row.lower, row.upper]),
+    }),
     onpick: (entry) => go({ side: "topic", topic: entry.key }),
   });
-  curveRoom.append(curves.figure);
-  room.append(controls, h("div", { class: "grid one" }, curveRoom, h("div", { class: "card" }, forest.figure)));
+  const curveRoom = h("div.card", { hidden: true }, curves.figure);
+  room.append(controls, h("div.grid.one", curveRoom, h("div.card", forest.figure)));
 
-  /** The two settings that are compared; null is the label's own contrast. */
-  function compared() {
+  /** The change that is shown, by topic. */
+  function changeOn() {
     const { label, against } = state;
-    if (state.side !== "label" || !against) return null;
-    if (numberOf(label)) return against.map((value) => new Map([[label, value]]));
-    return [new Map([[against[0], 1]]), new Map([[label, 1]])];
+    if (!against) return (k) => effectOn(label, k);
+    const settings = numberOf(label)
+      ? against.map((value) => new Map([[label, value]]))
+      : [against[0], label].map((level) => new Map([[level, 1]]));
+    return changeBetween(...settings).on ?? (() => ({ effect: 0, lower: 0, upper: 0 }));
   }
 
   function contrast() {
     const { label, against } = state;
+    if (!ofLabel())
+      return (
+        "a tag against its absence, a level against the category's other levels, " +
+        "a number at its 90th against its 10th percentile"
+      );
     if (!against) return DATA.effects.contrasts[effectRow.get(label)];
     if (numberOf(label)) return `${brief(against[1])} - ${brief(against[0])}`;
     return `${DATA.labels.plain[label]} - ${DATA.labels.plain[against[0]]}`;
   }
 
-  function entries() {
-    if (state.side === "label") {
-      const settings = compared();
-      const change = settings && changeBetween(...settings);
-      const own = (unit) => {
-        if (!change) return unitEffect(state.label, unit);
-        return change.reason ? { effect: 0, lower: 0, upper: 0 } : unitChange(unit, change);
-      };
-      return units
-        .filter((unit) => unit.used)
-        .map((unit) => ({
-          key: unit.key,
-          columns: [unit.key, unitTitle(unit)],
-          label: unitLabel(unit),
-          ...own(unit),
-        }))
-        .sort((a, b) => b.effect - a.effect);
-    }
-    const unit = chosenUnit();
-    return DATA.effects.labels
-      .map((label, row) => ({
-        key: String(label),
-        label: DATA.labels.names[label],
-        columns: [DATA.labels.names[label], DATA.effects.contrasts[row]],
-        ...unitEffect(label, unit),
-      }))
-      .sort((a, b) => b.effect - a.effect);
+  function topicEntries() {
+    const on = changeOn();
+    return usedTopics.map((topic) => {
+      const row = topicRow(topic);
+      return { ...row, columns: [row.key, row.name], ...on(topic.k) };
+    });
   }
+
+  function labelEntries() {
+    return DATA.effects.labels.map((label, row) => {
+      const name = DATA.labels.names[label];
+      const columns = [name, DATA.effects.contrasts[row]];
+      return { key: label, label: name, columns, ...effectOn(label, chosenTopic().k) };
+    });
+  }
+
+  const entries = () => (ofLabel() ? topicEntries() : labelEntries()).sort((a, b) => b.effect - a.effect);
 
   /** The largest effects either way, in order. */
   function shown() {
     const all = entries().filter((entry) => !own.sureOnly || sure(entry));
-    if (all.length <= own.most) return all;
-    const largest = new Set([...all].sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect)).slice(0, own.most));
+    const largest = new Set(d3.sort(all, (entry) => -Math.abs(entry.effect)).slice(0, own.most));
     return all.filter((entry) => largest.has(entry));
   }
 
   function forestTitle() {
-    if (state.side === "label") return `Effects of ${DATA.labels.names[state.label]} on topics`;
-    return `Label effects on topic ${unitLabel(chosenUnit())}`;
+    if (ofLabel()) return `Effects of ${DATA.labels.names[state.label]} on topics`;
+    return `Label effects on topic ${topicLabel(chosenTopic())}`;
   }
 
   const curve = () => DATA.curves.find((entry) => entry.label === state.label);
@@ -119,41 +107,25 @@ export function effectsView(room) {
     const found = curve();
     const expected = unpack(found.expected);
     const half = found.half && unpack(found.half);
-    const along = (unit) => d3.range(found.values.length).map((row) => sumOver(unit, (k) => expected.at(row, k)));
-    const change = (unit) => d3.max(along(unit)) - d3.min(along(unit));
-    const shown = d3.sort(
-      units.filter((unit) => unit.used),
-      (unit) => -change(unit),
-    );
-    return shown.slice(0, 8).flatMap((unit) =>
-      along(unit).map((middle, row) => {
-        const reach = half ? joinHalf(unit.topics, (k) => half.at(row, k)) : 0;
-        return {
-          key: unit.key,
-          name: unitTitle(unit),
-          label: unitLabel(unit),
-          value: found.values[row],
-          expected: middle,
-          lower: half ? Math.max(middle - reach, 0) : null,
-          upper: half ? Math.min(middle + reach, 1) : null,
-        };
+    const along = ({ k }) => d3.range(found.values.length).map((row) => expected.at(row, k));
+    const change = (topic) => d3.max(along(topic)) - d3.min(along(topic));
+    const most = d3.sort(usedTopics, (topic) => -change(topic)).slice(0, MOST_CURVES);
+    return most.flatMap((topic) =>
+      along(topic).map((middle, row) => {
+        const reach = half?.at(row, topic.k);
+        const limits = half && { lower: Math.max(middle - reach, 0), upper: Math.min(middle + reach, 1) };
+        return { ...topicRow(topic), value: found.values[row], expected: middle, lower: null, upper: null, ...limits };
       }),
     );
   }
 
   const place = { fx: "fx", fy: "fy", x: "value" };
   const limits = { y1: "lower", y2: "upper" };
+  const line = { ...place, z: "key", curve: "monotone-x" };
 
   const curveMarks = (rows) => [
-    Plot.areaY(rows, { ...place, ...limits, z: "key", curve: "monotone-x", fill: "var(--accent)", fillOpacity: 0.16 }),
-    Plot.lineY(rows, {
-      ...place,
-      y: "expected",
-      z: "key",
-      curve: "monotone-x",
-      stroke: "var(--accent)",
-      strokeWidth: 2,
-    }),
+    Plot.areaY(rows, { ...line, ...limits, fill: "var(--accent)", fillOpacity: 0.16 }),
+    Plot.lineY(rows, { ...line, y: "expected", stroke: "var(--accent)", strokeWidth: 2 }),
   ];
 
   /** Ordered labels have no values between those of training. */
@@ -166,13 +138,14 @@ export function effectsView(room) {
     const rows = curveRows();
     const keys = [...new Set(rows.map((row) => row.key))];
     const columns = width > 900 ? 4 : width > 560 ? 2 : 1;
-    const placed = rows.map((row) => ({
-      ...row,
-      fx: keys.indexOf(row.key) % columns,
-      fy: Math.floor(keys.indexOf(row.key) / columns),
-    }));
-    const titles = keys.map((key) => placed.find((row) => row.key === key));
     const lines = Math.ceil(keys.length / columns);
+    const facet = (key) => ({ fx: keys.indexOf(key) % columns, fy: Math.floor(keys.indexOf(key) / columns) });
+    const placed = rows.map((row) => ({ ...row, ...facet(row.key) }));
+    const titles = keys.map((key) => placed.find((row) => row.key === key));
+    const heading = (row) => cut(row.label, (0.85 * (width - 60)) / columns);
+    const band = (row) => (row.lower === null ? "" : ` (${percent(row.lower, 2)} to ${percent(row.upper, 2)})`);
+    const title = (row) => `${row.label}\nat ${brief(row.value)}: ${percent(row.expected, 2)}${band(row)}`;
+    const { fx, fy } = place;
     return plotted({
       width,
       height: 48 + 150 * lines,
@@ -184,23 +157,8 @@ export function effectsView(room) {
       y: { label: null, tickFormat: percentTick, ticks: 4, grid: true, zero: true },
       marks: [
         ...(numberOf(state.label).values ? pointMarks : curveMarks)(placed),
-        Plot.text(titles, {
-          fx: "fx",
-          fy: "fy",
-          frameAnchor: "top-left",
-          dy: -14,
-          text: (row) => cut(row.label, (0.85 * (width - 60)) / columns),
-          fontWeight: 600,
-        }),
-        tip(placed, {
-          fx: "fx",
-          fy: "fy",
-          x: "value",
-          y: "expected",
-          title: (row) =>
-            `${row.label}\nat ${brief(row.value)}: ${percent(row.expected, 2)}` +
-            (row.lower === null ? "" : ` (${percent(row.lower, 2)} to ${percent(row.upper, 2)})`),
-        }),
+        Plot.text(titles, { fx, fy, frameAnchor: "top-left", dy: -14, text: heading, fontWeight: 600 }),
+        tip(placed, { ...place, y: "expected", title }),
       ],
     });
   }
@@ -216,109 +174,81 @@ export function effectsView(room) {
   function comparison() {
     const label = state.label;
     const block = blockOf(label);
-    if (state.side !== "label" || !canCompare(label) || block.kind === "tags") return null;
+    if (!canCompare(label) || block.kind === "tags") return null;
     if (block.kind === "category") {
       const others = d3.range(block.start, block.stop).filter((one) => one !== label && effectRow.has(one));
-      const options = [
-        ["", "against other levels"],
-        ...others.map((one) => [one, `against ${DATA.labels.plain[one]}`]),
-      ];
+      const options = others.map((one) => [one, `against ${DATA.labels.plain[one]}`]);
       const name = "Compared with";
-      return select(name, options, state.against?.[0] ?? "", (value) =>
-        compare(value === "" ? null : [Number(value)], name),
-      );
+      const choose = (value) => compare(value === "" ? null : [Number(value)], name);
+      return select(name, [["", "against other levels"], ...options], state.against?.[0] ?? "", choose);
     }
     const { ends, values } = numberOf(label);
     const pair = state.against ?? ends;
     return ["A", "B"].map((side, i) => {
       const name = `${DATA.labels.names[label]} ${side}`;
       const choose = (value) => value !== "" && compare(pair.with(i, Number(value)), name);
-      const options = values?.map((value) => [value, brief(value)]);
-      const input = options
-        ? select(
-            name,
-            options,
-            d3.least(values, (value) => Math.abs(value - pair[i])),
-            choose,
-          )
-        : h("input", {
-            type: "number",
-            step: "any",
-            value: Number(pair[i].toPrecision(6)),
-            "aria-label": name,
-            style: "width:7rem",
-            onchange: (event) => choose(event.target.value),
-          });
-      return h("label", { class: "field" }, side, input);
+      if (!values) {
+        const onchange = (event) => choose(event.target.value);
+        return field(
+          side,
+          h("input.narrow", { type: "number", step: "any", value: short(pair[i]), "aria-label": name, onchange }),
+        );
+      }
+      const nearest = d3.least(values, (value) => Math.abs(value - pair[i]));
+      const options = values.map((value) => [value, brief(value)]);
+      return field(side, select(name, options, nearest, choose));
     });
   }
 
-  function drawControls() {
+  function labelChoice() {
     const labels = DATA.effects.labels.map((label) => [label, DATA.labels.names[label]]);
-    const topics = units.map((unit) => [unit.key, unitLabel(unit)]);
-    const choice =
-      state.side === "label"
-        ? labels.length <= 300
-          ? select("Label", labels, state.label, (value) => go({ label: Number(value) }))
-          : [h("strong", {}, DATA.labels.names[state.label]), chooser("Label", labels, (label) => go({ label }))]
-        : select("Topic", topics, chosenUnit().key, (value) => go({ topic: value }));
+    const choose = (value) => go({ label: Number(value) });
+    if (labels.length <= 300) return select("Label", labels, state.label, choose);
+    return [h("strong", DATA.labels.names[state.label]), chooser("Label", labels, choose)];
+  }
+
+  function topicChoice() {
+    return select("Topic", topicOptions(TOPICS), chosenTopic().k, (value) => go({ topic: Number(value) }));
+  }
+
+  function drawControls() {
+    const sides = [
+      ["label", "Of a label"],
+      ["topic", "On a topic"],
+    ];
+    const change = (name) => (value) => {
+      own[name] = value;
+      forest.update();
+    };
     fill(
       controls,
-      segments(
-        "Effects",
-        [
-          ["label", "Of a label"],
-          ["topic", "On a topic"],
-        ],
-        () => state.side,
-        (value) => go({ side: value }),
-      ),
-      choice,
-      comparison(),
-      countSelect("Effects shown", [20, 40, 100], "largest", own.most, (value) => {
-        own.most = value;
-        forest.update();
+      segments("Effects", sides, state.side, (side) => go({ side })),
+      ofLabel() ? [labelChoice(), comparison()] : topicChoice(),
+      countSelect("Effects shown", [20, 40, 100], "largest", own.most, change("most")),
+      tick("only clear ones", own.sureOnly, change("sureOnly"), {
+        id: "sure-only",
+        title: "Effects whose interval excludes 0",
       }),
-      h(
-        "label",
-        { class: "field" },
-        h("input", {
-          type: "checkbox",
-          checked: own.sureOnly,
-          id: "sure-only",
-          title: "Effects whose interval excludes 0",
-          onchange: (event) => {
-            own.sureOnly = event.target.checked;
-            forest.update();
-          },
-        }),
-        "only clear ones",
-      ),
     );
   }
 
   function draw() {
     drawControls();
-    const said =
-      state.side === "label"
-        ? contrast()
-        : "a tag against its absence, a level against the category's other levels, " +
-          "a number at its 90th against its 10th percentile";
     forest.update({
       title: forestTitle(),
       caption:
-        `Average change over documents (${said}), in percentage points, with ${level}% intervals, ` +
+        `Average change over documents (${contrast()}), in percentage points, with ${level}% intervals, ` +
         "from a linear regression of the documents' topics.",
     });
-    curveRoom.hidden = !(state.side === "label" && curve());
-    if (!curveRoom.hidden) {
-      curves.update({
-        title: curveTitle(),
-        caption:
-          "Expected proportions of the topics that change most, averaged over documents, from a softmax regression" +
-          (curve().half ? `, with ${level}% bands.` : "."),
-      });
-    }
+    curveRoom.hidden = !(ofLabel() && curve());
+    if (curveRoom.hidden) return;
+    const bands = curve().half ? `, with ${level}% bands.` : ".";
+    curves.update({
+      title: curveTitle(),
+      caption:
+        "Expected proportions of the topics that change most, averaged over documents, " +
+        `from a softmax regression${bands}`,
+    });
   }
   return { draw };
 }

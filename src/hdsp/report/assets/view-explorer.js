@@ -3,13 +3,16 @@
 import { go, keepAddress, state } from "./address.js";
 import { chart, intervalPlot, namedRows, plotted, swatch, tip } from "./charts.js";
 import { DATA, expectedTopics, hasEffects, numberOf, usedLabels } from "./data.js";
-import { announce, brief, button, chooser, countSelect, fill, h, percent, percentTick, points, select } from "./dom.js";
-import { changeBetween } from "./intervals.js";
-import { sumOver, unitChange, unitLabel, unitTitle, units } from "./topics-model.js";
+import { announce, brief, button, chooser, countSelect, fill, h, percent, percentTick, points } from "./dom.js";
+import { select, short } from "./dom.js";
+import { changeBetween } from "./effects.js";
+import { TOPICS, topicRow, usedTopics } from "./topics.js";
+
+const labelsOfBlock = (block) => d3.range(block.start, block.stop).filter((label) => usedLabels.has(label));
 
 export function explorerView(room) {
-  const own = { most: 15 };
-  const cards = { a: h("div", { class: "card setting-a" }), b: h("div", { class: "card setting-b" }) };
+  const own = { most: 15, order: "size" };
+  const cards = { a: h("div.card.setting-a"), b: h("div.card.setting-b") };
   const result = chart({
     title: "Expected topics",
     file: "expected-topics",
@@ -17,17 +20,17 @@ export function explorerView(room) {
       "Expected proportions of a document with these labels, from a softmax regression. " +
       "An unknown label is left out, as if its value were missing. " +
       "The grey line is a document without known labels.",
-    describe: () =>
-      `Expected proportions of topics for settings A and B. ${rows()
-        .slice(0, 3)
-        .map((row) => `${row.name}: ${percent(row.a)} and ${percent(row.b)}`)
-        .join("; ")}`,
+    describe: () => {
+      const first = rows().slice(0, 3);
+      const text = first.map((row) => `${row.name}: ${percent(row.a)} and ${percent(row.b)}`).join("; ");
+      return `Expected proportions of topics for settings A and B. ${text}`;
+    },
     legend: () => [
       swatch("var(--accent)", "A"),
       swatch("var(--second)", "B"),
       swatch("var(--grey)", "no labels", "line"),
     ],
-    draw,
+    draw: drawExpected,
     table: () => ({
       columns: ["topic", "name", "a", "b", "difference", "no_labels"],
       rows: rows().map((row) => [row.key, row.name, row.a, row.b, row.b - row.a, row.none]),
@@ -41,11 +44,10 @@ export function explorerView(room) {
       "Average change over documents if this label changes from A to B, in percentage points, " +
       `with ${Math.round(100 * DATA.effects.level)}% intervals, from a linear regression of the documents' topics. ` +
       "It may differ a little from the difference of the bars above.",
-    describe: () =>
-      `Change from A to B: ${changes()
-        .slice(0, 3)
-        .map((entry) => `${entry.name} ${points(entry.effect)} points`)
-        .join("; ")}`,
+    describe: () => {
+      const first = changes().slice(0, 3);
+      return `Change from A to B: ${first.map((entry) => `${entry.name} ${points(entry.effect)} points`).join("; ")}`;
+    },
     draw: (width) => intervalPlot(changes().slice(0, own.most), width, "change of the proportion, in points"),
     table: () => ({
       columns: ["topic", "name", "effect", "lower", "upper"],
@@ -53,81 +55,62 @@ export function explorerView(room) {
     }),
     onpick: (entry) => go({ view: "topics", topic: entry.key }),
   });
-  const note = h("p", { class: "muted", id: "no-intervals" });
-  const differenceRoom = h("div", { class: "card", hidden: true }, difference.figure);
-  const most = countSelect("Topics shown", [10, 15, 30, 60], "topics", own.most, (value) => {
-    own.most = value;
+  const note = h("p.muted", { id: "no-intervals" });
+  const differenceRoom = h("div.card", { hidden: true }, difference.figure);
+  const show = (name) => (value) => {
+    own[name] = value;
     update();
-  });
-  const order = select(
-    "Order",
-    [
-      ["size", "largest first"],
-      ["difference", "largest difference first"],
-    ],
-    "size",
-    (value) => {
-      own.order = value;
-      update();
-    },
-  );
+  };
+  const orders = [
+    ["size", "largest first"],
+    ["difference", "largest difference first"],
+  ];
+  const swap = () => {
+    [state.a, state.b] = [state.b, state.a];
+    changed(true);
+  };
+  const copy = () => {
+    state.b = new Map(state.a);
+    changed(true);
+  };
+  const copyLink = async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      announce("The address is in the clipboard.");
+    } catch {
+      announce("The browser does not allow it: copy the address from its bar.");
+    }
+  };
   room.append(
     h(
-      "div",
-      { class: "bar-row" },
-      button("Swap A and B", () => {
-        [state.a, state.b] = [state.b, state.a];
-        changed(true);
-      }),
-      button("Copy A to B", () => {
-        state.b = new Map(state.a);
-        changed(true);
-      }),
-      h("span", { class: "spacer" }),
-      most,
-      order,
-      button("Copy link", async () => {
-        try {
-          await navigator.clipboard.writeText(location.href);
-          announce("The address is in the clipboard.");
-        } catch {
-          announce("The browser does not allow it: copy the address from its bar.");
-        }
-      }),
+      "div.bar-row",
+      button("Swap A and B", swap),
+      button("Copy A to B", copy),
+      h("span.spacer"),
+      countSelect("Topics shown", [10, 15, 30, 60], "topics", own.most, show("most")),
+      select("Order", orders, own.order, show("order")),
+      button("Copy link", copyLink),
     ),
-    h("div", { class: "grid two", style: "margin-bottom:1rem" }, cards.a, cards.b),
-    h("div", { class: "card" }, result.figure, note),
+    h("div.grid.two", cards.a, cards.b),
+    h("div.card", result.figure, note),
     differenceRoom,
   );
 
-  let cached = null;
   function rows() {
-    if (cached) return cached;
-    const [a, b, none] = [expectedTopics(state.a), expectedTopics(state.b), expectedTopics(new Map())];
-    cached = units.map((unit) => ({
-      key: unit.key,
-      name: unitTitle(unit),
-      label: unitLabel(unit),
-      a: sumOver(unit, (k) => a[k]),
-      b: sumOver(unit, (k) => b[k]),
-      none: sumOver(unit, (k) => none[k]),
-    }));
-    const rank = own.order === "difference" ? (row) => Math.abs(row.a - row.b) : (row) => Math.max(row.a, row.b);
-    return cached.sort((x, y) => rank(y) - rank(x));
+    const [a, b, none] = [state.a, state.b, new Map()].map(expectedTopics);
+    const found = TOPICS.map((topic) => ({ ...topicRow(topic), a: a[topic.k], b: b[topic.k], none: none[topic.k] }));
+    const byDifference = own.order === "difference";
+    return d3.sort(found, (row) => (byDifference ? -Math.abs(row.a - row.b) : -Math.max(row.a, row.b)));
   }
 
   /** The changes of all topics from A to B, the largest first; empty without intervals. */
   function changes() {
-    const change = changeBetween(state.a, state.b);
-    if (change.reason) return [];
-    return units
-      .filter((unit) => unit.used)
-      .map((unit) => ({ key: unit.key, name: unitTitle(unit), label: unitLabel(unit), ...unitChange(unit, change) }))
-      .sort((x, y) => Math.abs(y.effect) - Math.abs(x.effect));
+    const { on } = changeBetween(state.a, state.b);
+    const found = on ? usedTopics.map((topic) => ({ ...topicRow(topic), ...on(topic.k) })) : [];
+    return d3.sort(found, (entry) => -Math.abs(entry.effect));
   }
 
   function update() {
-    cached = null;
     result.update();
     const reason = hasEffects ? changeBetween(state.a, state.b).reason : DATA.effects.problem;
     note.textContent = reason ? `No intervals: ${reason}.` : "";
@@ -135,62 +118,40 @@ export function explorerView(room) {
     if (!reason) difference.update();
   }
 
-  function draw(width) {
+  function drawExpected(width) {
     const shown = rows().slice(0, own.most);
     const { left, y } = namedRows(width, shown);
-    const bar = (side, colour, dy) =>
-      Plot.barX(shown, { y: "key", x: side, fill: colour, rx: 2, insetTop: 10.5 + dy, insetBottom: 10.5 - dy });
+    const bar = (side, fill, dy) =>
+      Plot.barX(shown, { y: "key", x: side, fill, rx: 2, insetTop: 10.5 + dy, insetBottom: 10.5 - dy });
     // A number that the grey line would cross stands behind it.
     const longest = d3.max(shown, (row) => Math.max(row.a, row.b, row.none)) || 1;
     const letters = (longest * 44) / Math.max(width - left - 48, 1);
     const after = (side) => (row) => (row.none >= row[side] && row.none < row[side] + letters ? row.none : row[side]);
+    const halo = { textAnchor: "start", dx: 4, fill: "var(--muted)", stroke: "var(--surface)", strokeWidth: 3 };
     const number = (side, dy) =>
-      Plot.text(shown, {
-        y: "key",
-        x: after(side),
-        text: (row) => percent(row[side]),
-        dy,
-        dx: 4,
-        textAnchor: "start",
-        fill: "var(--muted)",
-        stroke: "var(--surface)",
-        strokeWidth: 3,
-        fontSize: 11,
-      });
+      Plot.text(shown, { ...halo, y: "key", x: after(side), dy, text: (row) => percent(row[side]), fontSize: 11 });
+    const line = { stroke: "var(--grey)", strokeWidth: 1.5, insetTop: 2, insetBottom: 2 };
+    const largest = (row) => Math.max(row.a, row.b);
+    const title = (row) => {
+      const [a, b, none] = [row.a, row.b, row.none].map((value) => percent(value, 2));
+      return `${row.label}\nA ${a}\nB ${b}\nno labels ${none}`;
+    };
+    const ticks = Math.max(3, Math.floor(width / 120));
     return plotted({
       width,
       height: 46 + 34 * shown.length,
       marginLeft: left,
       marginRight: 48,
       marginTop: 4,
-      x: {
-        label: "expected proportion",
-        tickFormat: percentTick,
-        grid: true,
-        ticks: Math.max(3, Math.floor(width / 120)),
-        zero: true,
-      },
+      x: { label: "expected proportion", tickFormat: percentTick, grid: true, ticks, zero: true },
       y: { ...y, padding: 0 },
       marks: [
         bar("a", "var(--accent)", -6.5),
         bar("b", "var(--second)", 6.5),
-        Plot.tickX(shown, {
-          y: "key",
-          x: "none",
-          stroke: "var(--grey)",
-          strokeWidth: 1.5,
-          insetTop: 2,
-          insetBottom: 2,
-        }),
+        Plot.tickX(shown, { y: "key", x: "none", ...line }),
         number("a", -6.5),
         number("b", 6.5),
-        tip(shown, {
-          axis: "Y",
-          y: "key",
-          x: (row) => Math.max(row.a, row.b),
-          title: (row) =>
-            `${row.label}\nA ${percent(row.a, 2)}\nB ${percent(row.b, 2)}\nno labels ${percent(row.none, 2)}`,
-        }),
+        tip(shown, { axis: "Y", y: "key", x: largest, title }),
       ],
     });
   }
@@ -202,149 +163,115 @@ export function explorerView(room) {
   }
 
   function drawControls() {
+    const blocks = DATA.labels.blocks.filter((block) => labelsOfBlock(block).length);
     for (const side of ["a", "b"]) {
-      fill(
-        cards[side],
-        h(
-          "div",
-          { class: "head" },
-          h("h2", {}, side.toUpperCase()),
-          button(
-            "Clear",
-            () => {
-              state[side] = new Map();
-              changed(true);
-            },
-            { class: "quiet", "aria-label": `Clear ${side.toUpperCase()}` },
-          ),
-        ),
-        DATA.labels.blocks
-          .filter((block) => labelsOfBlock(block).length)
-          .map((block) =>
-            h("div", { class: "block-row" }, h("span", { class: "name" }, block.name), blockControl(side, block)),
-          ),
-      );
+      const clear = () => {
+        state[side] = new Map();
+        changed(true);
+      };
+      const name = side.toUpperCase();
+      const clearing = button("Clear", clear, { class: "quiet", "aria-label": `Clear ${name}` });
+      const line = (block) => h("div.block-row", h("span.name", block.name), blockControl(side, block));
+      fill(cards[side], h("div.head", h("h2", name), clearing), blocks.map(line));
     }
   }
-
-  const labelsOfBlock = (block) => d3.range(block.start, block.stop).filter((label) => usedLabels.has(label));
 
   function blockControl(side, block) {
     const setting = state[side];
     const where = `${block.name} of ${side.toUpperCase()}`;
     const labels = labelsOfBlock(block);
-    if (block.kind === "number" && labels.length === 1) return numberControl(side, labels[0], where);
+    if (block.kind === "number" && labels.length === 1) return numberControl(setting, labels[0], where);
     const options = labels.map((label) => [label, DATA.labels.plain[label]]);
     const current = labels.filter((label) => setting.has(label));
-    if (block.kind === "category" && labels.length <= 100) {
+    const clear = () => labels.forEach((label) => setting.delete(label));
+    if (block.kind === "category" && labels.length <= 100)
       return select(where, [["", "not known"], ...options], current[0] ?? "", (value) => {
-        for (const label of labels) setting.delete(label);
+        clear();
         if (value !== "") setting.set(Number(value), 1);
         changed(false);
       });
-    }
-    const add = chooser(
-      where,
-      options,
-      (label) => {
-        if (block.kind === "category") for (const other of labels) setting.delete(other);
-        setting.set(label, block.kind === "number" ? numberOf(label).middle : 1);
-        changed(true);
-        cards[side].querySelector(`[aria-label="${CSS.escape(where)}"]`)?.focus();
-      },
-      block.kind === "category" ? "Type to choose …" : "Type to add …",
+    const add = (label) => {
+      if (block.kind === "category") clear();
+      setting.set(label, numberOf(label)?.middle ?? 1);
+      changed(true);
+      cards[side].querySelector(`[aria-label="${CSS.escape(where)}"]`)?.focus();
+    };
+    const hint = block.kind === "category" ? "Type to choose …" : "Type to add …";
+    const chips = current.map((label) => chip(side, label));
+    return h("div.chips", chips, chooser(where, options, add, hint));
+  }
+
+  /** A label that is set, with its value if it is a number, and a button to remove it. */
+  function chip(side, label) {
+    const setting = state[side];
+    const [name, of] = [DATA.labels.plain[label], side.toUpperCase()];
+    const oninput = (event) => {
+      if (event.target.value === "") return;
+      setting.set(label, Number(event.target.value));
+      changed(false);
+    };
+    const remove = () => {
+      setting.delete(label);
+      changed(true);
+    };
+    const number = {
+      type: "number",
+      step: "any",
+      value: setting.get(label),
+      "aria-label": `${name} of ${of}`,
+      oninput,
+    };
+    return h(
+      "span.chip",
+      name,
+      numberOf(label) && h("input.narrow", number),
+      button("×", remove, { class: "remove", "aria-label": `Remove ${name} from ${of}` }),
     );
-    const chips = current.map((label) =>
-      h(
-        "span",
-        { class: "chip" },
-        DATA.labels.plain[label],
-        block.kind === "number"
-          ? h("input", {
-              type: "number",
-              step: "any",
-              value: setting.get(label),
-              "aria-label": `${DATA.labels.plain[label]} of ${side.toUpperCase()}`,
-              style: "width:6rem",
-              oninput: (event) => {
-                if (event.target.value !== "") {
-                  setting.set(label, Number(event.target.value));
-                  changed(false);
-                }
-              },
-            })
-          : null,
-        button(
-          "×",
-          () => {
-            setting.delete(label);
-            changed(true);
-          },
-          { class: "remove", "aria-label": `Remove ${DATA.labels.plain[label]} from ${side.toUpperCase()}` },
-        ),
-      ),
-    );
-    return h("div", { class: "chips" }, chips, add);
   }
 
   /** A number that is not known until it is moved, typed or ticked. */
-  function numberControl(side, label, where) {
-    const setting = state[side];
+  function numberControl(setting, label, where) {
     const number = numberOf(label);
-    if (number.values) {
-      const options = number.values.map((value) => [value, brief(value)]);
-      const known = setting.has(label);
-      const nearest = d3.least(number.values, (value) => Math.abs(value - setting.get(label)));
-      return select(where, [["", "not known"], ...options], known ? nearest : "", (value) => {
-        if (value === "") setting.delete(label);
-        else setting.set(label, Number(value));
-        changed(false);
-      });
-    }
-    const value = setting.get(label) ?? number.middle;
-    const whole = Number.isInteger(number.low) && Number.isInteger(number.high) && number.high - number.low >= 4;
-    const step = whole ? 1 : (number.high - number.low) / 200 || 1;
-    const short = (exact) => Number(exact.toPrecision(6));
-    const range = h("input", {
-      type: "range",
-      min: number.low,
-      max: number.high,
-      step,
-      "aria-label": `${where}, as a slider`,
-    });
-    range.value = value;
-    const typed = h("input", {
-      type: "number",
-      step: "any",
-      value: setting.has(label) ? short(value) : "",
-      placeholder: "not known",
-      "aria-label": where,
-    });
-    const known = h("input", {
-      type: "checkbox",
-      checked: setting.has(label),
-      "aria-label": `${where} is known`,
-      title: "Whether the number is known",
-    });
-    const row = h("div", { class: setting.has(label) ? "number-row" : "number-row unknown" }, known, range, typed);
-    const set = (exact) => {
-      known.checked = exact !== null;
-      row.classList.toggle("unknown", exact === null);
-      if (exact === null) setting.delete(label);
-      else setting.set(label, exact);
+    const set = (value) => {
+      if (value === null) setting.delete(label);
+      else setting.set(label, value);
       changed(false);
     };
+    const isKnown = setting.has(label);
+    if (number.values) {
+      const options = number.values.map((value) => [value, brief(value)]);
+      const nearest = isKnown ? d3.least(number.values, (value) => Math.abs(value - setting.get(label))) : "";
+      const choose = (value) => set(value === "" ? null : Number(value));
+      return select(where, [["", "not known"], ...options], nearest, choose);
+    }
+    const { low, high, middle } = number;
+    const whole = Number.isInteger(low) && Number.isInteger(high) && high - low >= 4;
+    const step = whole ? 1 : (high - low) / 200 || 1;
+    const range = h("input", { type: "range", min: low, max: high, step, "aria-label": `${where}, as a slider` });
+    range.value = setting.get(label) ?? middle;
+    const typed = h("input", { type: "number", step: "any", placeholder: "not known", "aria-label": where });
+    typed.value = isKnown ? short(setting.get(label)) : "";
+    const about = { "aria-label": `${where} is known`, title: "Whether the number is known" };
+    const known = h("input", { type: "checkbox", checked: isKnown, ...about });
+    const row = h(isKnown ? "div.number-row" : "div.number-row.unknown", known, range, typed);
+    const take = () => {
+      const text = typed.value;
+      known.checked = text !== "";
+      row.classList.toggle("unknown", text === "");
+      set(text === "" ? null : Number(text));
+    };
+    const takeRange = () => {
+      typed.value = known.checked ? short(Number(range.value)) : "";
+      take();
+    };
     range.addEventListener("input", () => {
-      typed.value = short(Number(range.value));
-      set(Number(typed.value));
+      known.checked = true;
+      takeRange();
     });
+    known.addEventListener("change", takeRange);
     typed.addEventListener("input", () => {
       if (typed.value !== "") range.value = typed.value;
-      set(typed.value === "" ? null : Number(typed.value));
-    });
-    known.addEventListener("change", () => {
-      typed.value = known.checked ? short(Number(range.value)) : "";
-      set(known.checked ? Number(typed.value) : null);
+      take();
     });
     return row;
   }
@@ -362,20 +289,14 @@ export function explorerView(room) {
  * numeric, the 10th and the 90th percentile of the first.
  */
 export function firstSettings() {
-  const block = DATA.labels.blocks
-    .filter(
-      (entry) => entry.kind !== "number" && d3.range(entry.start, entry.stop).some((label) => usedLabels.has(label)),
-    )
-    .sort((a, b) => b.stop - b.start - (a.stop - a.start))[0];
-  if (!block) {
+  const blocks = DATA.labels.blocks.filter((block) => block.kind !== "number" && labelsOfBlock(block).length);
+  if (!blocks.length) {
     const first = d3.least(usedLabels);
     if (first !== undefined) [state.a, state.b] = numberOf(first).ends.map((value) => new Map([[first, value]]));
     return;
   }
-  const labels = d3
-    .range(block.start, block.stop)
-    .filter((label) => usedLabels.has(label))
-    .sort((a, b) => DATA.labels.carriers[b] - DATA.labels.carriers[a]);
-  if (labels.length) state.a.set(labels[0], 1);
-  if (labels.length > 1) state.b.set(labels[1], 1);
+  const largest = d3.greatest(blocks, (block) => block.stop - block.start);
+  const [a, b] = d3.sort(labelsOfBlock(largest), (label) => -DATA.labels.carriers[label]);
+  state.a.set(a, 1);
+  if (b !== undefined) state.b.set(b, 1);
 }

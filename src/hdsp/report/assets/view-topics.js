@@ -1,171 +1,107 @@
 // Topics: a list to sort and search, and all of one topic beside it.
 
-import { chooseTopic, chosenUnit, go, keepAddress, state } from "./address.js";
+import { chooseTopic, chosenTopic, go, state } from "./address.js";
 import { chart, nameRoom, plotted, swatch, tip } from "./charts.js";
 import { DATA, T, hasDocuments, hasEffects } from "./data.js";
-import { announce, button, csvOf, download, fill, h, hundredths, percent, percentTick, points } from "./dom.js";
-import { sideCaption, sideWords } from "./side-words.js";
 import {
-  coherenceOf,
-  combineUnits,
-  foundInOf,
-  labelsOf,
-  nameFileButtons,
-  renameUnit,
-  shareOf,
-  similarityOf,
-  splitUnit,
-  unitTitle,
-  units,
-  weightOf,
-  wordsOf,
-} from "./topics-model.js";
+  announce,
+  button,
+  csvButton,
+  fill,
+  h,
+  hundredths,
+  percent,
+  percentTick,
+  points,
+  searchField,
+  tick,
+} from "./dom.js";
+import { strongestLabels } from "./effects.js";
+import { sideCaption, sideWords } from "./side-words.js";
+import { TOPICS, nameFileButtons, renameTopic, textOfWords, topicTitle, usedTopics, wordsOf } from "./topics.js";
+
+const stable = DATA.topics.similarity !== undefined;
+const foundAgain = (topic) => `found again in ${topic.foundIn} of ${DATA.topics.fits} fits`;
+const labelNames = (topic, n, sign) => strongestLabels(topic.k, n, sign).map((entry) => entry.name);
 
 export function topicsView(room) {
-  const own = { query: "", relevance: 0.6, sort: "share", down: true, all: false, checked: new Set() };
-  const stable = DATA.topics.similarity !== undefined;
-  const unused = DATA.topics.in_use < T;
+  const own = { query: "", relevance: 0.6, sort: "share", falling: true, all: false };
   const columns = [
-    { id: "topic", text: "Topic", value: (unit) => unit.topics[0], first: false },
+    { id: "topic", text: "Topic", value: (topic) => topic.k, cell: numberCell, class: "id" },
     {
       id: "share",
       text: "Share",
       hint: "Share of the corpus's tokens",
-      value: shareOf,
-      first: true,
-      number: true,
-      class: "size",
+      value: (topic) => topic.share,
+      cell: shareCell,
+      class: "number size",
     },
     {
       id: "coherence",
       text: "Coherence",
       hint: "How often the topic's words occur together in documents (NPMI): the higher, the better",
-      value: coherenceOf,
-      first: true,
-      number: true,
-      class: "extra",
+      value: (topic) => topic.coherence,
+      cell: (topic) => hundredths(topic.coherence),
+      class: "number extra",
     },
-    ...(stable
-      ? [
-          {
-            id: "similarity",
-            text: "Stability",
-            hint: "Similarity to the nearest topic of other fits",
-            value: similarityOf,
-            first: true,
-            number: true,
-            class: "extra",
-          },
-        ]
-      : []),
-    { id: "words", text: "Words", value: (unit) => unitTitle(unit).toLowerCase(), first: false },
-    ...(hasEffects
-      ? [
-          {
-            id: "labels",
-            text: "Strongest effects",
-            hint: "The largest label effects on the topic, in percentage points, whose intervals exclude 0",
-            value: null,
-          },
-        ]
-      : []),
-  ];
+    stable && {
+      id: "similarity",
+      text: "Stability",
+      hint: "Similarity to the nearest topic of other fits",
+      value: (topic) => topic.similarity,
+      cell: (topic) => h("span", { title: foundAgain(topic) }, hundredths(topic.similarity)),
+      class: "number extra",
+    },
+    { id: "words", text: "Words", value: (topic) => topicTitle(topic).toLowerCase(), cell: wordsCell, class: "words" },
+    hasEffects && {
+      id: "labels",
+      text: "Strongest effects",
+      hint: "The largest label effects on the topic, in percentage points, whose intervals exclude 0",
+      cell: effectsCell,
+      class: "labels",
+    },
+  ].filter((column) => column);
+  const isNumber = (column) => column.class.startsWith("number");
 
-  const count = h("span", { class: "muted", role: "status" });
-  const combine = button(
-    "Combine",
-    () => {
-      const chosen = units.filter((unit) => own.checked.has(unit.key));
-      own.checked.clear();
-      state.topic = combineUnits(chosen);
-      keepAddress();
-      draw();
-      announce(`Combined ${chosen.length} topics: their proportions add.`);
-    },
-    { disabled: true, id: "combine", title: "Tick two topics or more: their proportions add" },
-  );
-  const slider = h("input", {
-    type: "range",
-    min: 0,
-    max: 1,
-    step: 0.05,
-    value: own.relevance,
-    id: "relevance",
-    "aria-describedby": "relevance-help",
-    oninput: () => {
-      own.relevance = Number(slider.value);
-      output.textContent = own.relevance.toFixed(2);
-      drawTable();
-      drawDetail();
-    },
-  });
+  const count = h("span.muted", { role: "status" });
   const help =
     "At 1, words are in the order of their probability in the topic; " +
     "at 0, by how much more often the topic uses them than the whole corpus.";
   const output = h("output", { for: "relevance" }, own.relevance.toFixed(2));
-  const search = h("input", {
-    type: "search",
-    id: "topic-search",
-    placeholder: "Search words, names, labels",
-    "aria-label": "Search topics",
-    oninput: () => {
-      own.query = search.value.trim().toLowerCase();
-      drawTable();
-    },
+  const range = { type: "range", min: 0, max: 1, step: 0.05, value: own.relevance };
+  const slider = h("input", { ...range, id: "relevance", "aria-describedby": "relevance-help", oninput: slide });
+  const search = searchField("topic-search", "Search topics", "Search words, names, labels", (query) => {
+    own.query = query;
+    drawTable();
   });
+  const showAll = (all) => {
+    own.all = all;
+    drawTable();
+  };
   const controls = h(
-    "div",
-    { class: "bar-row" },
+    "div.bar-row",
     search,
-    h(
-      "label",
-      { class: "field relevance", title: help },
-      "Words: distinctive",
-      slider,
-      h("span", { class: "muted" }, "probable ", output),
-    ),
+    h("label.field.relevance", { title: help }, "Words: distinctive", slider, h("span.muted", "probable ", output)),
     h("span", { id: "relevance-help", hidden: true }, help),
-    unused
-      ? h(
-          "label",
-          { class: "field" },
-          h("input", {
-            type: "checkbox",
-            onchange: (event) => {
-              own.all = event.target.checked;
-              drawTable();
-            },
-          }),
-          "also topics that hold next to nothing",
-        )
-      : null,
-    h("span", { class: "spacer" }),
+    usedTopics.length < T && tick("also topics with almost no tokens", false, showAll),
+    h("span.spacer"),
     count,
-    combine,
   );
 
   const head = h("tr");
   const body = h("tbody");
-  const save = button(
-    "CSV",
-    () => {
-      const { columns: header, rows } = topicTable();
-      download("topics.csv", "text/csv;charset=utf-8", csvOf(header, rows));
-    },
-    { class: "quiet", "aria-label": "Topics: save as CSV", "data-save": "csv" },
+  const tools = h("span.tools", nameFileButtons(draw), csvButton("Topics", "topics", topicTable));
+  const list = h(
+    "div.card.long",
+    h("div.head", h("h2", "Topics"), tools),
+    h("div.scroll", h("table.topic-table", h("thead", head), body)),
   );
-  const tableRoom = h(
-    "div",
-    { class: "card long" },
-    h("div", { class: "head" }, h("h2", {}, "Topics"), h("span", { class: "tools" }, nameFileButtons(draw), save)),
-    h("div", { class: "scroll" }, h("table", { class: "topic-table" }, h("thead", {}, head), body)),
-  );
-  const detail = h("aside", { class: "card sticky", "aria-label": "The chosen topic", tabindex: "0" });
-  const sides = h("div", { class: "grid side" }, tableRoom, detail);
+  const detail = h("aside.card.sticky", { "aria-label": "The chosen topic", tabindex: "0" });
+  const sides = h("div.grid.side", list, detail);
   const notes = [DATA.topics.junk, DATA.effects.problem && `No label effects: ${DATA.effects.problem}`];
-  room.append(controls, ...notes.filter((text) => text).map((text) => h("p", { class: "muted" }, text)), sides);
+  room.append(controls, ...notes.filter((text) => text).map((text) => h("p.muted", text)), sides);
   const narrow = matchMedia("screen and (max-width: 900px)");
-  narrow.addEventListener("change", () => placeDetail());
+  narrow.addEventListener("change", placeDetail);
 
   const nameInput = h("input", {
     type: "text",
@@ -174,7 +110,7 @@ export function topicsView(room) {
     "aria-label": "Name of the topic",
     maxlength: 120,
     onchange: () => {
-      renameUnit(chosenUnit(), nameInput.value.trim());
+      renameTopic(chosenTopic(), nameInput.value.trim());
       draw();
       announce("Name kept.");
     },
@@ -183,287 +119,162 @@ export function topicsView(room) {
     title: "Words",
     level: "h3",
     file: "topic-words",
-    describe: () =>
-      `Words of topic ${chosenUnit().key}: ${wordsOf(chosenUnit(), own.relevance, 10)
-        .map((entry) => entry.word)
-        .join(", ")}`,
-    draw: (width) => wordPlot(wordsOf(chosenUnit(), own.relevance, 12), width),
+    describe: () => `Words of topic ${chosenTopic().k}: ${textOfWords(chosenTopic(), own.relevance, 10, ", ")}`,
+    draw: (width) => wordPlot(wordsOf(chosenTopic(), own.relevance, 12), width),
     table: () => ({
       columns: ["word", "probability", "overall"],
-      rows: wordsOf(chosenUnit(), own.relevance, 60).map((entry) => [entry.word, entry.p, entry.overall]),
+      rows: wordsOf(chosenTopic(), own.relevance, 60).map((entry) => [entry.word, entry.p, entry.overall]),
     }),
     legend: () => [swatch("var(--accent)", "in the topic"), swatch("var(--grey)", "in the corpus")],
   });
-
   const sideChart = sideWords();
 
-  function matches(unit) {
-    if (!own.all && !unit.used) return false;
+  function slide() {
+    own.relevance = Number(slider.value);
+    output.textContent = own.relevance.toFixed(2);
+    drawTable();
+    drawDetail();
+  }
+
+  function matches(topic) {
     if (!own.query) return true;
-    const texts = [
-      unit.key,
-      unit.name,
-      ...wordsOf(unit, own.relevance, 20)
-        .filter((entry) => entry.p > entry.overall)
-        .map((entry) => entry.word),
-      ...labelsOf(unit, 3).map((entry) => DATA.labels.names[entry.label]),
-    ];
+    const words = wordsOf(topic, own.relevance, 20).filter((entry) => entry.p > entry.overall);
+    const texts = [String(topic.k), topic.name, ...words.map((entry) => entry.word), ...labelNames(topic, 3)];
     return own.query.split(/\s+/).every((word) => texts.some((text) => text.toLowerCase().includes(word)));
   }
 
-  function rowsShown() {
-    const column = columns.find((entry) => entry.id === own.sort);
-    const found = units.filter(matches);
-    const order = own.down ? d3.descending : d3.ascending;
-    return found.sort((a, b) => {
-      const [x, y] = [column.value(a), column.value(b)];
-      // What has no value comes last either way.
-      if ((x === null) !== (y === null)) return x === null ? 1 : -1;
-      return order(x, y) || a.topics[0] - b.topics[0];
-    });
+  function topicsShown() {
+    const { value } = columns.find((column) => column.id === own.sort);
+    const order = own.falling ? d3.descending : d3.ascending;
+    // Missing values come last either way.
+    const rank = (a, b) => (value(a) === null) - (value(b) === null) || order(value(a), value(b)) || a.k - b.k;
+    return (own.all ? TOPICS : usedTopics).filter(matches).sort(rank);
   }
 
   function topicTable() {
-    return {
-      columns: [
-        "topic",
-        "name",
-        "weight",
-        "share",
-        "coherence",
-        ...(stable ? ["similarity", "found_in"] : []),
-        "words",
-        "distinctive_words",
-        "raised_by",
-        "lowered_by",
-      ],
-      rows: rowsShown().map((unit) => [
-        unit.key,
-        unit.name,
-        weightOf(unit),
-        shareOf(unit),
-        coherenceOf(unit),
-        ...(stable ? [similarityOf(unit), foundInOf(unit)] : []),
-        wordsOf(unit, 1, 10)
-          .map((entry) => entry.word)
-          .join(" "),
-        unit.topics.length === 1
-          ? DATA.topics.distinctive[unit.topics[0]]
-          : wordsOf(unit, 0.6, 10)
-              .map((entry) => entry.word)
-              .join(" "),
-        labelsOf(unit, 3, 1)
-          .map((entry) => DATA.labels.names[entry.label])
-          .join("; "),
-        labelsOf(unit, 3, -1)
-          .map((entry) => DATA.labels.names[entry.label])
-          .join("; "),
-      ]),
-    };
+    const again = stable ? ["similarity", "found_in"] : [];
+    const names = ["topic", "name", "weight", "share", "coherence", ...again, "words", "distinctive_words"];
+    const rows = topicsShown().map((topic) => [
+      topic.k,
+      topic.name,
+      topic.weight,
+      topic.share,
+      topic.coherence,
+      ...(stable ? [topic.similarity, topic.foundIn] : []),
+      textOfWords(topic, 1, 10),
+      DATA.topics.distinctive[topic.k],
+      labelNames(topic, 3, 1).join("; "),
+      labelNames(topic, 3, -1).join("; "),
+    ]);
+    return { columns: [...names, "raised_by", "lowered_by"], rows };
   }
 
   function drawHead() {
-    fill(
-      head,
-      h("th", { class: "tick" }, h("span", { class: "hidden-input" }, "Combine")),
-      columns.map((column) => {
-        const sorted = own.sort === column.id;
-        const title = column.value
-          ? button(
-              `${column.text}${sorted ? (own.down ? " ↓" : " ↑") : ""}`,
-              () => {
-                own.down = sorted ? !own.down : column.first;
-                own.sort = column.id;
-                draw();
-                head.querySelector(`[data-column="${column.id}"]`).focus();
-              },
-              { class: "plain", "data-column": column.id },
-            )
-          : column.text;
-        return h(
-          "th",
-          {
-            scope: "col",
-            class: column.number ? "number" : "",
-            "aria-sort": sorted ? (own.down ? "descending" : "ascending") : null,
-            title: column.hint,
-          },
-          title,
-        );
-      }),
-    );
+    const sortBy = (column, sorted) => () => {
+      own.falling = sorted ? !own.falling : isNumber(column);
+      own.sort = column.id;
+      draw();
+      head.querySelector(`[data-column="${column.id}"]`).focus();
+    };
+    const heading = (column) => {
+      const sorted = own.sort === column.id;
+      const title = `${column.text}${sorted ? (own.falling ? " ↓" : " ↑") : ""}`;
+      const properties = { scope: "col", class: isNumber(column) ? "number" : "", title: column.hint };
+      if (sorted) properties["aria-sort"] = own.falling ? "descending" : "ascending";
+      const sorter = { class: "plain", "data-column": column.id };
+      return h("th", properties, column.value ? button(title, sortBy(column, sorted), sorter) : title);
+    };
+    fill(head, columns.map(heading));
+  }
+
+  function numberCell(topic, chosen) {
+    const about = { "aria-label": `Topic ${topic.k}: ${topicTitle(topic)}`, "aria-pressed": String(chosen) };
+    return button(String(topic.k), null, { class: "plain topic-name", ...about });
+  }
+
+  function shareCell(topic) {
+    const width = (100 * topic.share) / (d3.max(DATA.topics.share) || 1);
+    return h("span.meter", h("span.meter-room", h("i", { style: `width:${width}%` })), percent(topic.share));
+  }
+
+  function wordsCell(topic) {
+    const words = textOfWords(topic, own.relevance, 8);
+    return topic.name ? [h("span.topic-name", `${topic.name} `), h("span.muted", words)] : words;
+  }
+
+  function effectsCell(topic) {
+    const line = ({ name, effect }) =>
+      h("span.effect-line", h("span.one-line", name), h(effect > 0 ? "span.up" : "span.down", points(effect, 1)));
+    return strongestLabels(topic.k, 2).map(line);
   }
 
   function drawTable() {
-    const shown = rowsShown();
-    const largest = d3.max(units, shareOf) || 1;
-    count.textContent = `${shown.length} of ${units.length} topics`;
-    const chosen = narrow.matches && state.topic === null ? null : chosenUnit();
-    fill(
-      body,
-      shown.map((unit) => {
-        const pick = () => {
-          chooseTopic(unit.key);
-          drawTable();
-          drawDetail();
-        };
-        const box = h("input", {
-          type: "checkbox",
-          "aria-label": `Tick topic ${unit.key} to combine it`,
-          checked: own.checked.has(unit.key),
-          onchange: () => {
-            own.checked[box.checked ? "add" : "delete"](unit.key);
-            drawCombine();
-          },
-        });
-        const found = similarityOf(unit);
-        return h(
-          "tr",
-          { class: unit === chosen ? "chosen" : "", "data-topic": unit.key },
-          h("td", { class: "tick" }, box),
-          h(
-            "td",
-            { class: "id" },
-            button(
-              unit.key,
-              () => {
-                pick();
-                body.querySelector(`[data-topic="${CSS.escape(unit.key)}"] .plain`)?.focus();
-              },
-              {
-                class: "plain topic-name",
-                "aria-label": `Topic ${unit.key}: ${unitTitle(unit)}`,
-                "aria-pressed": String(unit === chosen),
-              },
-            ),
-          ),
-          h(
-            "td",
-            { class: "number size", "data-value": shareOf(unit) },
-            h(
-              "span",
-              { class: "meter" },
-              h("span", { class: "meter-room" }, h("i", { style: `width:${(100 * shareOf(unit)) / largest}%` })),
-              percent(shareOf(unit)),
-            ),
-          ),
-          h("td", { class: "number extra", "data-value": coherenceOf(unit) ?? "" }, hundredths(coherenceOf(unit))),
-          stable
-            ? h(
-                "td",
-                {
-                  class: "number extra",
-                  "data-value": found ?? "",
-                  title: found === null ? "" : `found again in ${foundInOf(unit)} of ${DATA.topics.fits} fits`,
-                },
-                hundredths(found),
-              )
-            : null,
-          h(
-            "td",
-            { class: "words", onclick: pick },
-            unit.name ? h("span", { class: "topic-name" }, `${unit.name} `) : null,
-            h(
-              "span",
-              { class: unit.name ? "muted" : "" },
-              wordsOf(unit, own.relevance, 8)
-                .map((entry) => entry.word)
-                .join(" "),
-            ),
-          ),
-          hasEffects
-            ? h(
-                "td",
-                { class: "labels" },
-                labelsOf(unit, 2).map((entry) =>
-                  h(
-                    "span",
-                    { class: "effect-line" },
-                    h("span", { class: "one-line" }, DATA.labels.names[entry.label]),
-                    h("span", { class: entry.effect > 0 ? "up" : "down" }, points(entry.effect, 1)),
-                  ),
-                ),
-              )
-            : null,
-        );
-      }),
-    );
-    if (!shown.length)
-      fill(body, h("tr", {}, h("td", { colspan: columns.length + 1, class: "empty" }, "No topic has that.")));
+    const shown = topicsShown();
+    count.textContent = `${shown.length} of ${T} topics`;
+    const chosen = narrow.matches && state.topic === null ? null : chosenTopic();
+    const pick = (topic) => {
+      chooseTopic(topic.k);
+      drawTable();
+      drawDetail();
+      body.querySelector(`[data-topic="${topic.k}"] .plain`)?.focus({ preventScroll: true });
+    };
+    const cell = (topic, column) => {
+      const value = isNumber(column) ? (column.value(topic) ?? "") : null;
+      return h("td", { class: column.class, "data-value": value }, column.cell(topic, topic === chosen));
+    };
+    const row = (topic) =>
+      h(
+        "tr",
+        { class: topic === chosen ? "chosen" : "", "data-topic": topic.k, onclick: () => pick(topic) },
+        columns.map((column) => cell(topic, column)),
+      );
+    const nothing = h("tr", h("td.empty", { colspan: columns.length }, "No topic has that."));
+    fill(body, shown.length ? shown.map(row) : nothing);
     placeDetail();
-    drawCombine();
   }
 
   /** Beside the list; on a narrow screen below the topic that was chosen. */
   function placeDetail() {
     body.querySelector(".detail-row")?.remove();
     const row = narrow.matches && state.topic !== null ? body.querySelector("tr.chosen") : null;
-    if (row) row.after(h("tr", { class: "detail-row" }, h("td", { colspan: columns.length + 1 }, detail)));
+    if (row) row.after(h("tr.detail-row", h("td", { colspan: columns.length }, detail)));
     else if (narrow.matches) detail.remove();
     else sides.append(detail);
   }
 
-  function drawCombine() {
-    combine.disabled = own.checked.size < 2;
-    combine.textContent = own.checked.size < 2 ? "Combine" : `Combine ${own.checked.size}`;
-  }
-
   function drawDetail() {
-    const unit = chosenUnit();
-    nameInput.value = unit.name;
+    const topic = chosenTopic();
+    nameInput.value = topic.name;
     const measured = [
-      `${percent(shareOf(unit))} of tokens`,
-      coherenceOf(unit) === null ? null : `coherence ${hundredths(coherenceOf(unit))}`,
-      similarityOf(unit) === null ? null : `found again in ${foundInOf(unit)} of ${DATA.topics.fits} fits`,
-    ].filter((text) => text);
-    const strongest = labelsOf(unit, 8).map((entry) =>
+      `${percent(topic.share)} of tokens`,
+      topic.coherence !== null && `coherence ${hundredths(topic.coherence)}`,
+      topic.similarity !== null && foundAgain(topic),
+    ];
+    const strongest = strongestLabels(topic.k, 8).map(({ label, name, effect }) =>
       button(
-        [DATA.labels.names[entry.label], h("span", { class: "value" }, ` ${points(entry.effect, 1)} points`)],
-        () => go({ view: "effects", side: "label", label: entry.label }),
+        [name, h("span.value", ` ${points(effect, 1)} points`)],
+        () => go({ view: "effects", side: "label", label }),
         { class: "chip" },
       ),
     );
+    const link = (text, changes) => button(text, () => go({ topic: topic.k, ...changes }), { class: "quiet" });
     fill(
       detail,
+      h("div.head", h("h2", { id: "topic-heading" }, `Topic ${topic.k}`)),
+      h("p.muted", measured.filter((text) => text).join(" · ")),
+      h("div.name-room", nameInput),
       h(
-        "div",
-        { class: "head" },
-        h("h2", { id: "topic-heading" }, `Topic ${unit.key}`),
-        unit.group
-          ? button(
-              "Take apart",
-              () => {
-                splitUnit(unit);
-                state.topic = String(unit.topics[0]);
-                keepAddress();
-                draw();
-              },
-              { class: "quiet" },
-            )
-          : null,
-      ),
-      h("p", { class: "muted", style: "margin-bottom:.5rem" }, measured.join(" · ")),
-      h("div", { class: "name-room" }, nameInput),
-      h(
-        "div",
-        { class: "chips links", style: "margin-bottom:.9rem" },
-        hasEffects
-          ? button("Effects", () => go({ view: "effects", side: "topic", topic: unit.key }), { class: "quiet" })
-          : null,
-        button("Map", () => go({ view: "map", topic: unit.key }), { class: "quiet" }),
-        hasDocuments
-          ? button("Documents", () => go({ view: "documents", topic: unit.key, document: null }), { class: "quiet" })
-          : null,
+        "div.chips.links",
+        hasEffects && link("Effects", { view: "effects", side: "topic" }),
+        link("Map", { view: "map" }),
+        hasDocuments && link("Documents", { view: "documents", document: null }),
       ),
       wordChart.figure,
-      h("div", { style: "height:.8rem" }),
-      strongest.length
-        ? [h("h3", {}, "Strongest effects"), h("div", { class: "chips", style: "margin:.3rem 0 .8rem" }, strongest)]
-        : null,
+      strongest.length > 0 && [h("h3", "Strongest effects"), h("div.chips", strongest)],
       sideChart?.figure,
     );
     wordChart.update();
-    sideChart?.update({ caption: sideCaption(unit) });
+    sideChart?.update({ caption: sideCaption(topic) });
   }
 
   function draw() {
@@ -476,10 +287,10 @@ export function topicsView(room) {
 
 /** Bars of the words of a topic, with their frequency in the corpus as a tick. */
 function wordPlot(words, width) {
-  const { room, fit } = nameRoom(
-    width,
-    words.map((entry) => entry.word),
-  );
+  const names = words.map((entry) => entry.word);
+  const { room, fit } = nameRoom(width, names);
+  const title = ({ word, p, overall }) =>
+    `${word}\n${percent(p, 2)} of the topic\n${percent(overall, 3)} of the corpus`;
   return plotted({
     width,
     height: 46 + 18 * words.length,
@@ -487,17 +298,11 @@ function wordPlot(words, width) {
     marginRight: 12,
     marginTop: 4,
     x: { label: "probability", tickFormat: percentTick, ticks: 4, grid: true },
-    y: { label: null, domain: words.map((entry) => entry.word), tickFormat: fit, tickSize: 0, padding: 0.25 },
+    y: { label: null, domain: names, tickFormat: fit, tickSize: 0, padding: 0.25 },
     marks: [
       Plot.barX(words, { y: "word", x: "p", fill: "var(--accent)", rx: 2 }),
       Plot.tickX(words, { y: "word", x: "overall", stroke: "var(--grey)", strokeWidth: 2 }),
-      tip(words, {
-        axis: "Y",
-        y: "word",
-        x: "p",
-        title: (entry) =>
-          `${entry.word}\n${percent(entry.p, 2)} of the topic\n${percent(entry.overall, 3)} of the corpus`,
-      }),
+      tip(words, { axis: "Y", y: "word", x: "p", title }),
     ],
   });
 }
