@@ -32,9 +32,9 @@ from hdsp.analysis.documents import (
 )
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel, Method
+from hdsp.analysis.groups import with_merged_topics, with_topic_names
 from hdsp.analysis.label_effects import effect_columns, estimate_effects, strongest_effects
 from hdsp.analysis.label_prediction import LabelMethod, joined_columns, probability_parts
-from hdsp.analysis.new_documents import check_own_labels, read_counts
 from hdsp.analysis.reading import Weight
 from hdsp.analysis.refits import Refits, stability_columns
 from hdsp.analysis.topics import (
@@ -49,25 +49,22 @@ from hdsp.analysis.topics import (
 )
 from hdsp.analysis.words import label_word_columns, topic_word_columns
 from hdsp.checks import LARGEST, SMALLEST, check_not_dask, check_positive, check_seeds, check_whole
-from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make_frame
-from hdsp.editing import with_merged_topics, with_topic_names
+from hdsp.corpus import (
+    Corpus,
+    LabelSchema,
+    ReadingSettings,
+    StoredCorpus,
+    TextSettings,
+    library_of,
+    make_frame,
+)
 from hdsp.exceptions import FitWarning, NotSavedWarning, UnreliableTopicsWarning
 from hdsp.execution.executor import check_executor
-from hdsp.fit import OpenStream, read_further_labels
-from hdsp.learning import (
-    ALPHA_PRIOR,
-    BETA_PRIOR,
-    Settings,
-    learn,
-    learn_further,
-    read_training,
-    refreshed,
-    reopened,
-    running,
-)
-from hdsp.model import Priors
+from hdsp.fit.run import Parameters
+from hdsp.fit.training import NOT_IN_PARTS
 from hdsp.numerics import FloatArray
 from hdsp.persistence.model_file import load_model, save_model
+from hdsp.pipeline import extend_model, fit_model, read_corpus, read_further, refresh_model, running
 from hdsp.progress import display
 from hdsp.scaling.design import Scaling
 from hdsp.storage.container import unusable
@@ -230,11 +227,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     [1.0, 1.0, 1.0]
     """
 
-    # Where `partial_fit` goes on.
-    _opened: OpenStream | None = None
-    # The model of the stream `_made_of`.
-    _current: FittedModel
-    _made_of: OpenStream | None
+    # Of a stream, its answers may be of fewer documents than it has seen.
+    _fitted: FittedModel
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -327,16 +321,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         HDSP
             The fitted model itself.
         """
-        priors = self._check_call(X, y, labels, "HDSP.fit")
-        learned = learn(self._settings(), priors, read_training(X, labels, groups))
-        # Only now, so that a failed fit leaves an earlier one unchanged.
-        self._set_fitted(learned.model, learned.opened)
-        # The fit of an interrupted search is only the best so far, even if it converged.
-        cut_short = learned.interrupted and self.n_components == "auto"
-        finished = (self.converged_ or self.n_iter_ == self.max_iter) and not cut_short
-        if learned.checkpoint and finished:
-            learned.checkpoint.remove()
-        for message, kind in self._doubts(finished):
+        self._check_call(X, y, labels, "HDSP.fit")
+        corpus, named = read_corpus(X, labels, groups)
+        finished = self._fit(corpus, self._parameters(), named, library_of(labels))
+        for message, kind in self._fit_warnings(finished):
             warnings.warn(message, kind, stacklevel=2)
         return self
 
@@ -380,22 +368,42 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model.partial_fit(corpus[100:]).n_documents_
         200
         """
-        priors = self._check_call(X, y, labels, "HDSP.partial_fit")
+        self._check_call(X, y, labels, "HDSP.partial_fit")
         if forget is not None:
             check_positive(forget, "forget", "HDSP.partial_fit")
-        settings = self._settings()
+        parameters = self._parameters()
         if not self.__sklearn_is_fitted__():
-            training = read_training(X, labels)
-            learned = learn(settings, priors, training, stream=True)
-            self._set_fitted(learned.model, learned.opened)
+            corpus, named = read_corpus(X, labels)
+            if corpus.has_groups:
+                raise ValueError(NOT_IN_PARTS)
+            corpus = corpus[:] if isinstance(corpus, StoredCorpus) else corpus
+            parameters = replace(parameters, inference="batch", executor=None)
+            self._fit(corpus, parameters, named, library_of(labels), stream=True)
             return self
-        corpus = self._read_further(X, labels)
+        corpus = read_further(self._fitted, X, labels)
         if corpus.n_tokens:
-            opened = self._opened or reopened(settings, self._current)
-            # The model stays as it was before the call if that is interrupted.
-            opened, told = learn_further(settings, priors, opened, corpus, self._current, forget)
-            self._opened, self._current = opened, told
+            with running(parameters, local=True) as run:
+                self._fitted = extend_model(self._fitted, corpus, parameters, run, forget)
         return self
+
+    def _fit(
+        self,
+        corpus: Corpus,
+        parameters: Parameters,
+        named: bool,
+        frames: str | None,
+        stream: bool = False,
+    ) -> bool:
+        """Fit the model; whether the fit has ended by itself."""
+        with running(parameters) as run:
+            # A failed fit leaves an earlier one unchanged.
+            self._fitted = fit_model(corpus, parameters, run, named, frames, stream)
+        # The fit of an interrupted search is only the best so far, even if it converged.
+        cut_short = run.interrupted and parameters.finds_number
+        finished = (run.converged or len(run.history) == self.max_iter) and not cut_short
+        if run.checkpoint is not None and finished:
+            run.checkpoint.remove()
+        return finished
 
     def fit_transform(
         self, X: Any, y: object = None, labels: object = None, groups: object = None
@@ -645,7 +653,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ['news', 'sport']
         """
         fitted = self._model
-        with running(self._settings(), None) as run:
+        with running(self._parameters(), local=True) as run:
             return estimate_effects(fitted, formula, labels, corpus, groups, weight, run)
 
     def check_labels(self, corpus: Corpus, *, groups: Any = None, time: Any = None) -> Any:
@@ -683,7 +691,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model.check_labels(corpus)["verdict"].unique().tolist()
         ['']
         """
-        with running(self._settings(), None) as run:
+        with running(self._parameters(), local=True) as run:
             columns = check_columns(self._model, corpus, groups, time, run)
         return self._table(columns)
 
@@ -1127,7 +1135,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model.name_topics({2: None}).topic_names_
         {0: 'Budget'}
         """
-        self._model = with_topic_names(self._model, names)
+        self._fitted = with_topic_names(self._model, names)
         return self
 
     def merge_topics(self, topics: Sequence[int] | Sequence[Sequence[int]]) -> Self:
@@ -1161,7 +1169,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         True
         """
         result = copy(self)
-        result._model = with_merged_topics(self._model, topics)
+        result._fitted = with_merged_topics(self._model, topics)
         return result
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -1187,7 +1195,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 NotSavedWarning,
                 stacklevel=2,
             )
-        save_model(Path(path), fitted, self.get_params(deep=False), self._opened)
+        save_model(Path(path), fitted, self.get_params(deep=False))
 
     def report(
         self,
@@ -1308,33 +1316,24 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         HDSP
             The fitted model.
         """
-        fitted, parameters, opened = load_model(Path(path), cls().get_params(deep=False))
+        fitted, parameters = load_model(Path(path), cls().get_params(deep=False))
         model = cls(**parameters)
         try:
             model._check_settings()
         except (TypeError, ValueError) as error:
             raise unusable(Path(path), error) from error
-        model._set_fitted(fitted, opened)
+        model._fitted = fitted
         return model
 
     @property
     def _model(self) -> FittedModel:
         """The model of all documents so far: all attributes and answers are read from it."""
         check_is_fitted(self)
-        if self._opened is not None and self._opened is not self._made_of:
-            self._set_fitted(refreshed(self._settings(), self._opened, self._current), self._opened)
-        return self._current
-
-    @_model.setter
-    def _model(self, model: FittedModel) -> None:
-        self._current, self._made_of = model, self._opened
-
-    def _set_fitted(self, model: FittedModel, opened: OpenStream | None = None) -> None:
-        self._opened = opened
-        self._model = model
+        self._fitted = refresh_model(self._fitted, self._parameters())
+        return self._fitted
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_current")
+        return hasattr(self, "_fitted")
 
     # What they are is said above, once.
     components_: FloatArray = _of_model(attrgetter("components"))
@@ -1410,8 +1409,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _check_call(self, X: Any, y: object, labels: object, owner: str) -> Priors:
-        """Check what a fit is given, and all parameters; return the hyperparameters."""
+    def _check_call(self, X: Any, y: object, labels: object, owner: str) -> None:
+        """Check what a fit is given, and all parameters."""
         if y is not None and labels is None:
             warnings.warn(
                 f"{owner} ignores `y`: pass the documents' labels as `labels`.",
@@ -1419,41 +1418,23 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 stacklevel=3,
             )
         check_not_dask(X, owner)
-        return self._check_settings()
+        self._check_settings()
 
-    def _check_settings(self) -> Priors:
-        """Check all parameters, and return the hyperparameters."""
+    def _check_settings(self) -> None:
+        """Check all parameters."""
         self._validate_params()
         check_executor(self.executor)
         if self.checkpoint is not None and Path(self.checkpoint).is_file():
             raise ValueError(
                 f"`checkpoint` of HDSP must be a folder. Got the file {str(self.checkpoint)!r}."
             )
-        check_seeds(self.seeds, self._settings().largest)
-        return Priors(
-            topic_prior=float(self.topic_prior),
-            corpus_concentration=ALPHA_PRIOR if self.corpus_concentration is None else None,
-            document_concentration=BETA_PRIOR if self.document_concentration is None else None,
-        )
+        check_seeds(self.seeds, self._parameters().most_topics)
 
-    def _settings(self) -> Settings:
-        return Settings(**self.get_params(deep=False))
+    def _parameters(self) -> Parameters:
+        return Parameters(**self.get_params(deep=False))
 
-    def _read_further(self, X: Any, labels: object) -> Corpus:
-        """Further documents, of words and labels that may be new where X is a corpus."""
-        owner, source = "HDSP.partial_fit", self._current.source
-        if isinstance(X, Corpus):
-            check_own_labels(labels, owner)
-            return X
-        if self._opened is not None:
-            source = replace(source, words=self._opened.words)
-        counts, _ = read_counts(X, owner, source)
-        space = self._current.space if self._opened is None else self._opened.space
-        parsed = read_further_labels(space.schema, labels, counts.shape[0], owner)
-        return Corpus.trusted(counts, source.words, parsed, None, None)
-
-    def _doubts(self, finished: bool) -> Iterator[tuple[str, type[Warning]]]:
-        """What is to be said of a fit, and of which kind each warning is."""
+    def _fit_warnings(self, finished: bool) -> Iterator[tuple[str, type[Warning]]]:
+        """Warnings to issue after a fit, as (message, category)."""
         ceiling = self.max_components
         if 1 in (self.n_components, ceiling if self.n_components == "auto" else None):
             yield (

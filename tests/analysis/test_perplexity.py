@@ -13,11 +13,11 @@ from hdsp_studies.synthetic import make_corpus
 def completion(model, test, concentration):
     """The perplexity of new documents with another concentration."""
     other = replace(model._model, fixed_concentration=concentration)
-    before, model._model = model._model, other
+    before, model._fitted = model._model, other
     try:
         return model.perplexity(test, given="completion")
     finally:
-        model._model = before
+        model._fitted = before
 
 
 @pytest.mark.parametrize("length", [20, 150])

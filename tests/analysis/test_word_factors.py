@@ -59,7 +59,7 @@ def without_words(model):
     found = copy.copy(model)
     _ = model._model.word_factors
     answers = model._model.answers | {"word_factors": None}
-    found._model = replace(model._model, answers=answers)
+    found._fitted = replace(model._model, answers=answers)
     return found
 
 

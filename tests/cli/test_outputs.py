@@ -12,7 +12,7 @@ import pytest
 from hdsp import HDSP
 from hdsp.cli import main
 from hdsp.cli.output import write_pieces
-from hdsp.fit import Run
+from hdsp.fit.run import Run
 from tests.cli.test_commands import reviews
 
 

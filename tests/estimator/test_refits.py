@@ -9,7 +9,7 @@ from hdsp import HDSP
 from hdsp.analysis import refits
 from hdsp.analysis.refits import pool_refits
 from hdsp.analysis.regression import Estimates
-from hdsp.fit import initial_state
+from hdsp.fit.start import initial_state
 from hdsp.progress import Lines
 from hdsp_studies.synthetic import LabelDesign, make_corpus
 

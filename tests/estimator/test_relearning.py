@@ -9,8 +9,8 @@ import pandas
 import pytest
 
 import hdsp
-from hdsp.fit import relearn
-from hdsp.fit.relearn import match
+from hdsp.fit import stream as module
+from hdsp.fit.stream import Stream, match
 from hdsp.model import GlobalState
 from hdsp.numerics import sticks_from_weights
 
@@ -53,7 +53,7 @@ def test_names_follow_their_topics_and_what_changed_is_told():
     # Every topic of the next call is another one: none resembles those before.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            relearn, "topic_similarity", lambda one, other, _: np.zeros((len(one), len(other)))
+            module, "topic_similarity", lambda one, other, _: np.zeros((len(one), len(other)))
         )
         with pytest.warns(hdsp.StreamWarning, match=r"these numbers .*: 0, 1") as caught:
             changed = deepcopy(stream).partial_fit(site(200, 1))
@@ -75,7 +75,7 @@ def test_merged_topics_stay_merged():
     merged.partial_fit(site(400, 0, seed=2))
     assert len(merged.components_) == len(merged.fitted_topics_)
     assert sorted(k for own in merged.fitted_topics_ for k in own) == list(
-        range(len(merged._opened.stream.state.topic_weight))
+        range(len(merged._fitted.stream.state.topic_weight))
     )
     assert max(map(len, merged.fitted_topics_)) == max(map(len, groups)) == 2
 
@@ -83,7 +83,7 @@ def test_merged_topics_stay_merged():
 def test_the_topics_that_predict_the_next_documents_better_are_kept(monkeypatch):
     first, second = site(200, 0), site(200, 0, seed=1)
     scores = iter([0.0, -1.0])
-    monkeypatch.setattr(relearn, "_likelihood", lambda *_: next(scores))
+    monkeypatch.setattr(Stream, "_likelihood", lambda *_: next(scores))
     stream = hdsp.HDSP(**SETTINGS).partial_fit(first)
     n_passes = len(stream.history_)
     stream.partial_fit(second)
@@ -92,8 +92,8 @@ def test_the_topics_that_predict_the_next_documents_better_are_kept(monkeypatch)
     assert len(stream.history_) == n_passes
     assert stream.n_documents_ == 400
     # Too few documents to decide: the new topics are kept, without a comparison.
-    monkeypatch.setattr(relearn, "_likelihood", lambda *_: 0.0)
-    monkeypatch.setattr(relearn, "_LEAST_DECIDE", 1_000)
+    monkeypatch.setattr(Stream, "_likelihood", lambda *_: 0.0)
+    monkeypatch.setattr(module, "_LEAST_DECIDE", 1_000)
     assert stream.partial_fit(site(200, 1)).history_[-1]["better"] == 1
 
 
@@ -129,8 +129,8 @@ def test_a_word_that_joins_has_the_tokens_of_earlier_documents():
     # Documents that are mostly of one topic have the word.
     more = more[np.argsort(-stream.transform(more)[:, 0])]
     stream.partial_fit(with_zebra(more[::2][:20], [0, 1, 2, 3]))
-    assert stream._opened.waiting == {"zebra": 4}
-    assert stream._opened.sample.counts[:, -1].sum() == 12.0
+    assert stream._fitted.stream.waiting == {"zebra": 4}
+    assert stream._fitted.stream.sample.counts[:, -1].sum() == 12.0
     assert stream.components_.shape[1] == len(base.words)
     stream.partial_fit(with_zebra(more[1::2][:20], [0, 1, 2]))
     assert stream.words_[-1] == "zebra"
@@ -143,13 +143,13 @@ def test_a_word_that_joins_has_the_tokens_of_earlier_documents():
 def test_an_interruption_while_topics_are_learned_again_leaves_the_model(monkeypatch):
     stream = hdsp.HDSP(**SETTINGS).partial_fit(site(200, 0))
     before = stream.components_
-    original = relearn.fit
+    original = module.fit_batch
 
     def interrupted(*arguments):
         signal.raise_signal(signal.SIGINT)
         return original(*arguments)
 
-    monkeypatch.setattr(relearn, "fit", interrupted)
+    monkeypatch.setattr(module, "fit_batch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         stream.partial_fit(site(200, 1))
     np.testing.assert_array_equal(stream.components_, before)
@@ -161,12 +161,12 @@ def test_an_interruption_while_topics_are_learned_again_leaves_the_model(monkeyp
 
 
 def test_of_many_documents_a_sample_stands_for_all(monkeypatch):
-    monkeypatch.setattr(relearn, "MOST_FITTED", 150)
+    monkeypatch.setattr(module, "MOST_FITTED", 150)
     stream = hdsp.HDSP(**SETTINGS).partial_fit(site(200, 0)).partial_fit(site(200, 1))
     assert stream.history_[-1]["better"] == 1
     tokens = stream.components_.sum() - stream.components_.size * stream.topic_prior
     assert tokens == pytest.approx(400 * 40, rel=1e-4)
-    assert stream._opened.carriers.sum() == pytest.approx(400, rel=0.1)
+    assert stream._fitted.stream.carriers.sum() == pytest.approx(400, rel=0.1)
 
 
 def test_a_stream_can_forget():
@@ -175,12 +175,12 @@ def test_a_stream_can_forget():
         hdsp.HDSP(**SETTINGS).partial_fit(first).partial_fit(second, forget=forget)
         for forget in (None, 50)
     )
-    assert len(remembers._opened.sample) == 800
+    assert len(remembers._fitted.stream.sample) == 800
     # The last four hundred are worth 50 / ln 2 documents at the end.
-    assert len(forgets._opened.sample) < 500
+    assert len(forgets._fitted.stream.sample) < 500
     for _ in range(4):
         forgets.partial_fit(second[:100], forget=50)
-    assert len(forgets._opened.sample) < 200
+    assert len(forgets._fitted.stream.sample) < 200
     assert forgets.n_documents_ == 1_200
     share = {
         name: model.expected_topics(hdsp.Labels.empty(1)) @ model.components_[:, :30].sum(axis=1)

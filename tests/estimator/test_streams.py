@@ -137,10 +137,10 @@ def test_a_word_joins_once_five_documents_have_had_it():
 
     model.partial_fit(with_new_word(3))
     assert len(model.words_) == n_words
-    assert model._opened.waiting == {"zebra": 3}
+    assert model._fitted.stream.waiting == {"zebra": 3}
     model.partial_fit(with_new_word(2))
     assert model.words_[n_words:] == ("zebra",)
-    assert model._opened.waiting == {}
+    assert model._fitted.stream.waiting == {}
     assert model.components_.shape[1] == n_words + 1
     held = model.components_[:, -1].sum() - model.components_.shape[0] * model.topic_prior
     assert held > 0
@@ -177,7 +177,7 @@ def test_a_saved_stream_goes_on_to_the_same_bits(tmp_path):
     assert again.topic_names_ == {0: "first"}
     assert again.n_documents_ == 600
     # Topics were learned again in between, and had been before.
-    assert again.history_[-1]["learned_again"] > model._opened.n_documents / 2
+    assert again.history_[-1]["learned_again"] > model._fitted.stream.n_documents / 2
 
 
 def test_topics_keep_their_numbers():

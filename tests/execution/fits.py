@@ -5,9 +5,10 @@ import pandas
 from threadpoolctl import threadpool_limits
 
 import hdsp
-from hdsp.fit import Run, fit_batch
-from hdsp.fit.shard_batches import ShardBatches
-from hdsp.fit.stochastic import fit_stochastic, start_stream
+from hdsp.fit.passes import Documents
+from hdsp.fit.run import Run
+from hdsp.fit.stochastic import before_steps, fit_stochastic
+from hdsp.fit.topics import fit_batch
 from hdsp.model import Data, GlobalState, Priors
 from hdsp.model.data import Encoding, stored_blocks
 from hdsp.numerics import sticks_from_weights
@@ -57,21 +58,18 @@ def make_problem(corpus, scaling="auto"):
 def fit(executor, problem, state, passes=7):
     """The state and the bounds of a fit by passes over all documents; the fifth one restarts."""
     run = Run(passes, 0.0, executor=executor)
-    history = run.new_history()
     with executor, threadpool_limits(1, "blas"):
-        found = fit_batch(problem, state, run, history)
-    return found, [row["bound"] for row in history.rows]
+        found = fit_batch(Documents(problem, executor), state, run)
+    return found, [row["bound"] for row in run.history]
 
 
-def fit_stream(executor, corpus, problem, state):
+def fit_steps(executor, problem, state):
     """The state and the bounds of a stochastic fit."""
     run = Run(2, 0.0, executor=executor)
-    history = run.new_history()
-    batches = ShardBatches(corpus.shards, problem.blocks[0].encoding, 100)
-    stream = start_stream(state, problem.n_labels, 100)
+    steps = before_steps(state, problem.n_labels, 100)
     with executor, threadpool_limits(1, "blas"):
-        found = fit_stochastic(problem, batches, stream, run, history, seed=2)
-    return found.state, [row["bound"] for row in history.rows]
+        found = fit_stochastic(problem, steps, run, seed=2)
+    return found.state, [row["bound"] for row in run.history]
 
 
 def check_same(got, expected):

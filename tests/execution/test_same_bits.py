@@ -6,7 +6,7 @@ from hdsp import Categorical, LogLinear
 from hdsp.execution.dask import DaskExecutor
 from hdsp.execution.executor import InProcess
 from tests.execution.conftest import scale
-from tests.execution.fits import check_same, fit, fit_stream, make_problem
+from tests.execution.fits import check_same, fit, fit_steps, make_problem
 
 SCALINGS = {
     "auto": "auto",
@@ -33,6 +33,6 @@ def test_one_block_is_enough(corpus, client):
 
 def test_stochastic_steps(corpus, client):
     problem, state = make_problem(corpus)
-    expected = fit_stream(InProcess(1), corpus, problem, state)
+    expected = fit_steps(InProcess(1), problem, state)
     for executor in (InProcess(2), DaskExecutor(client)):
-        check_same(fit_stream(executor, corpus, problem, state), expected)
+        check_same(fit_steps(executor, problem, state), expected)

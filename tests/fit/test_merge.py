@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 from hdsp import HDSP, Categorical, Corpus, kernels
 from hdsp.corpus import LabelSchema
 from hdsp.execution.executor import InProcess
-from hdsp.fit import Run, initial_state
 from hdsp.fit.merge import (
     likely_pairs,
     merge_topics,
@@ -19,6 +18,8 @@ from hdsp.fit.merge import (
     take_snapshot,
 )
 from hdsp.fit.passes import Documents, ascend
+from hdsp.fit.run import Run
+from hdsp.fit.start import initial_state
 from hdsp.metrics import match_topics
 from hdsp.model import LocalSettings, Priors, Truth, draw_documents, elbo, make_problem
 from hdsp.scaling.design import LabelDesign
@@ -76,7 +77,7 @@ def even_corpus(n_topics, seed, n_documents=400, length=60, labelled=False):
 
 
 def fitted(corpus, n_topics, executor=HERE):
-    """A converged fit with so many topics: its documents, state, run and history."""
+    """A converged fit with so many topics: its documents, state and run."""
     schema = LabelSchema.of(corpus.labels)
     scaling = LabelDesign.fit("auto", schema).scaling
     priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
@@ -85,12 +86,11 @@ def fitted(corpus, n_topics, executor=HERE):
     rng = np.random.default_rng(0)
     start = initial_state(problem, n_topics, "nmf", 1.0, 20.0, rng)
     run = Run(executor=executor)
-    history = run.new_history()
     documents = Documents(problem, executor)
-    state = ascend(documents, start, run, history)
+    state = ascend(documents, start, run)
     order = state.by_size()
     documents.regroup(order[:, None].tolist())
-    return documents, state.reordered(order), run, history
+    return documents, state.reordered(order), run
 
 
 def bound_of(problem, state, documents):
@@ -159,7 +159,7 @@ def test_every_accepted_move_raises_the_bound_and_passes_never_lower_it():
 
 def test_the_reported_gain_is_reached_by_the_next_pass():
     corpus, _ = even_corpus(5, 3)
-    documents, state, _, _ = fitted(corpus, 12)
+    documents, state, _ = fitted(corpus, 12)
     snapshot, _ = take_snapshot(documents, state, SETTLED)
     merges = [merge for merge in propose_merges(snapshot) if merge.gain > 0]
     assert merges
@@ -173,7 +173,7 @@ def test_the_reported_gain_is_reached_by_the_next_pass():
 
 def test_a_refused_move_leaves_the_fit_as_it_was():
     corpus, _ = even_corpus(4, 1)
-    documents, state, _, _ = fitted(corpus, 4)
+    documents, state, _ = fitted(corpus, 4)
     snapshot, _ = take_snapshot(documents, state, SETTLED)
     arrays = {
         "topics": snapshot.state.topics,
@@ -192,9 +192,9 @@ def test_a_refused_move_leaves_the_fit_as_it_was():
 
 def test_refusing_every_move_is_a_pass_and_no_more():
     corpus, _ = even_corpus(4, 1)
-    documents, state, run, history = fitted(corpus, 4)
+    documents, state, run = fitted(corpus, 4)
     twin = Documents(documents.problem, HERE, documents.joined())
-    refined = merge_topics(documents, state, run, history)
+    refined = merge_topics(documents, state, run)
     expected = twin.update(state, twin.fit(state, LocalSettings()))
     np.testing.assert_array_equal(refined.topics, expected.topics)
     one, other = documents.joined(), twin.joined()
@@ -206,8 +206,8 @@ def test_moves_are_the_same_for_any_number_of_threads():
     found = []
     for n_threads in (1, 3):
         with InProcess(n_threads) as executor:
-            documents, state, run, history = fitted(corpus, 14, executor)
-            state = merge_topics(documents, state, run, history)
+            documents, state, run = fitted(corpus, 14, executor)
+            state = merge_topics(documents, state, run)
             found.append((state, documents.joined()))
     (one, some), (three, others) = found
     assert one.n_topics < 14
@@ -218,7 +218,7 @@ def test_moves_are_the_same_for_any_number_of_threads():
 @pytest.mark.parametrize("labelled", [False, True])
 def test_blocks_gain_what_documents_in_memory_do(labelled):
     corpus, _ = even_corpus(5, 3, labelled=labelled)
-    fit, state, run, history = fitted(corpus, 12)
+    fit, state, run = fitted(corpus, 12)
     here = Documents(fit.problem, HERE)
     whole = fit.problem
     problem = make_problem(whole.counts, whole.design, whole.scaling, whole.priors, block_size=64)
@@ -235,8 +235,8 @@ def test_blocks_gain_what_documents_in_memory_do(labelled):
         rtol=1e-5,
         atol=2.0 if labelled else 1e-3,
     )
-    merged = merge_topics(there, state, run, history)
-    assert merged.n_topics == merge_topics(here, state, run, run.new_history()).n_topics < 12
+    merged = merge_topics(there, state, run)
+    assert merged.n_topics == merge_topics(here, state, Run()).n_topics < 12
 
 
 def test_a_topic_that_was_split_in_two_is_merged_again():

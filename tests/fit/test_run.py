@@ -1,19 +1,21 @@
 """Stages, clock and progress of a fit."""
 
+import signal
+
 import numpy as np
 import pytest
 
-from hdsp.fit.run import History, Run
+from hdsp.fit.run import Run
 
 
-def history(bounds, tol=5e-4):
-    return History(tol, lambda: 0.0, [{"bound": bound} for bound in bounds])
+def run_of(bounds, tol=5e-4):
+    return Run(tol=tol, history=[{"bound": bound} for bound in bounds])
 
 
-def test_a_resumed_history_continues_its_clock():
+def test_a_resumed_run_continues_its_clock():
     run = Run()
-    resumed = run.new_history([{"pass": 1, "bound": -5.0, "seconds": 100.0}])
-    assert len(resumed) == 1
+    run.resume([], [{"pass": 1, "bound": -5.0, "seconds": 100.0}])
+    assert len(run.history) == 1
     assert 100.0 <= run.seconds < 101.0
 
 
@@ -43,15 +45,18 @@ def test_the_expected_number_of_passes_follows_steps_that_shrink():
     bounds = [-1000.0, -992.0, -988.0, -986.0]
     change = np.abs(np.diff(bounds) / bounds[1:])
     passes = np.log(5e-4 / change[-1]) / np.log(np.sqrt(change[-1] / change[0]))
-    assert history(bounds).settling_pass() == pytest.approx(4.0 + passes)
-    assert history(bounds[:2]).settling_pass() is None
-    assert history(bounds, tol=0.0).settling_pass() is None
-    assert history([*bounds, -900.0]).settling_pass() is None
+    assert run_of(bounds).settling_pass() == pytest.approx(4.0 + passes)
+    assert run_of(bounds[:2]).settling_pass() is None
+    assert run_of(bounds, tol=0.0).settling_pass() is None
+    assert run_of([*bounds, -900.0]).settling_pass() is None
 
 
 def test_an_interruption_and_merges_are_shown():
-    run = Run()
-    run.interruption.on_request()
+    run = run_of([-1.0])
+    with run.listening():
+        signal.raise_signal(signal.SIGINT)
+    assert run.interrupted
     assert "Ctrl-C again" in run.task.details["stopping"]
-    run.note_moves(history([-1.0]), {"merges": 2})
+    run.note_moves({"merges": 2})
+    assert run.history[-1]["merges"] == 2
     assert run.task.details["merges"] == "merges 2"

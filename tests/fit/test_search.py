@@ -5,8 +5,7 @@ import pytest
 
 from hdsp import HDSP, Corpus
 from hdsp.corpus import LabelSchema
-from hdsp.fit import Run
-from hdsp.fit.run import Trial
+from hdsp.fit.run import Run, Trial
 from hdsp.fit.search import ELASTICITY, Scores, Search, elbow_number, has_flattened
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem

@@ -8,10 +8,11 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from hdsp import FitWarning
-from hdsp.fit import Run, fit_batch, initial_state
 from hdsp.fit.merge import Merge, merged_state, propose_merges, take_snapshot
 from hdsp.fit.passes import Documents, ascend
-from hdsp.fit.start import find_seeds, place_seeds
+from hdsp.fit.run import Run
+from hdsp.fit.start import find_seeds, initial_state, place_seeds
+from hdsp.fit.topics import fit_batch
 from hdsp.model import LocalSettings, Priors, expected_tokens, make_problem, seed_prior
 from hdsp.model.priors import TopicPrior
 from hdsp.model.updates import word_terms
@@ -60,7 +61,7 @@ def test_seeds_end_as_the_topics_they_name():
     problem, truth, chosen = seeded_problem()
     run = Run(max_iter=30)
     start = initial_state(problem, 4, "nmf", 1.0, 2.0, np.random.default_rng(0))
-    state = fit_batch(problem, start, run, run.new_history())
+    state = fit_batch(Documents(problem, run.here), start, run)
     for topic, true in zip(state.seeded, truth.word_share[1:3], strict=True):
         found = state.topics[:, topic] / state.topics[:, topic].sum()
         assert np.abs(found - true).sum() / 2 < 0.2
@@ -84,7 +85,7 @@ def test_a_seeded_topic_takes_in_others_but_no_other_seeded_one():
     start = initial_state(problem, 6, "nmf", 1.0, 2.0, np.random.default_rng(0))
     run = Run(max_iter=3)
     documents = Documents(problem, run.here)
-    state = ascend(documents, start, run, run.new_history())
+    state = ascend(documents, start, run)
     snapshot, _ = take_snapshot(documents, state, LocalSettings())
     one, other = snapshot.state.seeded.tolist()
     pairs = [set(merge.pair) for merge in propose_merges(snapshot)]

@@ -8,8 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from hdsp import simulate
-from hdsp.fit import initial_state
-from hdsp.fit.start import nmf_topics, spherical_kmeans
+from hdsp.fit.start import initial_state, nmf_topics, spherical_kmeans
 from hdsp.kernels import use_threads
 from hdsp.metrics import match_topics
 from hdsp.model import Priors, make_problem

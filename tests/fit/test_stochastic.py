@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import hdsp
 from hdsp.execution.executor import InProcess
-from hdsp.fit import start_stream, stochastic_step
 from hdsp.fit.passes import sum_documents
-from hdsp.fit.stochastic import default_batch_size, step_rate
+from hdsp.fit.stochastic import before_steps, default_batch_size, step_rate, stochastic_step
 from hdsp.model import LocalSettings, global_step
 from tests.problems import elsewhere, problems
 
@@ -20,7 +19,7 @@ SETTINGS = LocalSettings(4, 0.0, prune=0.0, scaling_sums=True)
 
 def step_on(problem, state, rate=None, n_documents=None, stream=None):
     statistics = sum_documents(problem, state, SETTINGS, InProcess())
-    stream = stream or start_stream(state, problem.n_labels, problem.n_documents)
+    stream = stream or before_steps(state, problem.n_labels, problem.n_documents)
     whole = replace(elsewhere(problem), n_documents=n_documents or problem.n_documents)
     return stochastic_step(stream, whole, statistics, rate=rate), statistics
 
@@ -87,7 +86,7 @@ def test_a_label_that_is_not_in_the_batch_stays_as_it_is(data):
 def test_a_label_moves_by_the_rate_of_the_steps_that_had_it(data, label_steps):
     """Not by that of all steps: a rare label takes as large steps at its first appearances."""
     problem, _, state = data.draw(problems(scaling="categorical"))
-    start = start_stream(state, problem.n_labels, problem.n_documents)
+    start = before_steps(state, problem.n_labels, problem.n_documents)
     start = replace(start, steps=500.0, label_steps=np.array(label_steps[: problem.n_labels]))
     part, statistics = step_on(problem, state, stream=start)
     whole, _ = step_on(problem, state, rate=1.0, stream=start)
@@ -108,10 +107,10 @@ def test_a_label_that_comes_late_counts_its_own_documents():
     for seed in range(3):
         model.partial_fit(corpus([["common"]] * 300, seed))
     model.partial_fit(corpus([["common"], ["rare"]] * 150, 9))
-    stream = model._opened.stream
+    stream = model._fitted.stream
     common, rare = (model.label_names_.index(name) for name in ("common", "rare"))
     assert stream.carriers[rare] == 150
-    assert stream.carriers[common] == stream.n_documents - 150 == 1050
+    assert stream.carriers[common] == stream.n_seen - 150 == 1050
 
 
 def test_batches_are_a_share_of_the_documents_within_limits():

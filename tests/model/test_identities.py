@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, vstack
 
 from hdsp.execution.executor import InProcess
-from hdsp.fit import Run, fit_batch
+from hdsp.fit.passes import Documents
+from hdsp.fit.run import Run
+from hdsp.fit.topics import fit_batch
 from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
 from hdsp.scaling.functions import Constant, take_topics
 from tests.problems import bound_scaling, fit_documents, problems
@@ -20,8 +22,7 @@ SETTINGS = LocalSettings(4, 0.0, prune=0.0)
 
 def fitted(problem, state, n_passes=3):
     run = Run(n_passes, tol=0.0, settings=SETTINGS)
-    history = run.new_history()
-    return fit_batch(problem, state, run, history), history.rows
+    return fit_batch(Documents(problem, InProcess()), state, run), run.history
 
 
 def remake(problem, counts, design):

@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from hdsp.execution.executor import InProcess
-from hdsp.fit import initial_state
 from hdsp.fit.passes import Documents
+from hdsp.fit.start import initial_state
 from hdsp.model import GlobalState, LocalSettings, Priors, elbo, make_problem
 from hdsp.model.documents import word_factors, word_table
 from hdsp.model.reading import PredictiveView, group_share

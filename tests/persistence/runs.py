@@ -7,8 +7,9 @@ from functools import cache
 import numpy as np
 
 from hdsp import HDSP, simulate
-from hdsp.fit import Run, search
+from hdsp.fit import search
 from hdsp.fit.passes import Documents
+from hdsp.fit.run import Run
 
 N_PASSES = 60
 # Announces each pass, and waits after one of them for a line, or in the midst of writing the
@@ -16,7 +17,7 @@ N_PASSES = 60
 _SCRIPT = """
 import os, sys, warnings
 import hdsp
-from hdsp.fit import Run
+from hdsp.fit.run import Run
 from hdsp.persistence import checkpoint
 from tests.persistence.runs import data, make
 
@@ -24,10 +25,10 @@ checkpoint.SECONDS_BETWEEN = 0.0
 checkpoint._SHARE_OF_TIME = 1e9
 record = Run.record
 
-def announce(self, history, *arguments):
-    record(self, history, *arguments)
-    print("pass", len(history), flush=True)
-    if len(history) == int(sys.argv[3]):
+def announce(self, *arguments):
+    record(self, *arguments)
+    print("pass", len(self.history), flush=True)
+    if len(self.history) == int(sys.argv[3]):
         if sys.argv[4] == "pass":
             sys.stdin.readline()
         else:
@@ -87,9 +88,9 @@ def act_in_search(monkeypatch, n_trials, n_passes, act):
             maybe_act(runs[-1], self.n_done)
             return found
 
-    def record_and_act(self, history, *arguments):
-        record(self, history, *arguments)
-        maybe_act(self, len(history))
+    def record_and_act(self, *arguments):
+        record(self, *arguments)
+        maybe_act(self, len(self.history))
 
     monkeypatch.setattr(search, "short_fit", note_run)
     monkeypatch.setattr(search, "Documents", Trial)

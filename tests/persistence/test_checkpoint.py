@@ -45,19 +45,14 @@ def every_pass(monkeypatch):
 
 def stop_after(monkeypatch, n_passes):
     """Let a fit end with its n-th pass, after its checkpoint."""
-    make_writer = checkpoint.Checkpoint.pass_writer
+    write = checkpoint.Checkpoint.write
 
-    def pass_writer(self, run):
-        write = make_writer(self, run)
+    def write_and_stop(self, trials, passes, **state):
+        write(self, trials, passes, **state)
+        if len(passes) == n_passes:
+            raise Killed
 
-        def write_and_stop(state, documents, history):
-            write(state, documents, history)
-            if len(history) == n_passes:
-                raise Killed
-
-        return write_and_stop
-
-    monkeypatch.setattr(checkpoint.Checkpoint, "pass_writer", pass_writer)
+    monkeypatch.setattr(checkpoint.Checkpoint, "write", write_and_stop)
 
 
 def count_passes(monkeypatch):
@@ -127,7 +122,7 @@ def test_a_fit_goes_on_where_it_was(folder):
     calls = []
     model = make(checkpoint=str(folder))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hdsp.fit.whole.initial_state", lambda *_: calls.append(1))
+        patch.setattr("hdsp.fit.topics.initial_state", lambda *_: calls.append(1))
         model.fit(data())
     assert calls == []
     assert bits(model) == uninterrupted()

@@ -10,10 +10,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from hdsp.analysis.fitted import FittedModel
-from hdsp.fit.stream import OpenStream
+from hdsp.fit.stream import Stream
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.persistence import model_file
-from hdsp.persistence.checkpoint import _Progress
+from hdsp.persistence.checkpoint import Progress
 from hdsp.storage.codec import Decoder, InvalidContents, Limits, encode
 from tests.zoo import assert_same
 
@@ -126,7 +126,7 @@ def array_fields(kind, seen):
 def test_every_array_of_a_file_has_a_shape():
     """Compiled code does not check shapes."""
     seen: set[Any] = {type(None)}
-    for kind in (model_file.FittedModel, OpenStream, _Progress, *model_file._ANSWERS.values()):
+    for kind in (model_file.FittedModel, Stream, Progress, *model_file._ANSWERS.values()):
         found = dict(array_fields(kind, seen))
         # These are checked against the scaling function, and those are not stored.
         for name in ("GlobalState.scaling", "FittedModel.left_out"):

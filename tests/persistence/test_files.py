@@ -261,9 +261,9 @@ def test_a_fingerprint_is_of_the_values_whatever_their_types():
 
 def test_everything_of_a_stream_comes_back(tmp_path):
     fitted("stream").save(tmp_path / "stream.hdsp")
-    opened = HDSP.load(tmp_path / "stream.hdsp")._opened
+    opened = HDSP.load(tmp_path / "stream.hdsp")._model.stream
     assert opened.waiting == {"later": 1}
     assert opened.n_documents == len(opened.sample) == 120
-    assert opened.stream.steps > 0
+    assert opened.steps > 0
     rewrite(tmp_path / "stream.hdsp", lambda data, arrays: data.update(stream=None))
-    assert HDSP.load(tmp_path / "stream.hdsp")._opened is None
+    assert HDSP.load(tmp_path / "stream.hdsp")._model.stream is None

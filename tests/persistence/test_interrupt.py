@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from hdsp import HDSP
-from hdsp.fit import Interruption, Run
+from hdsp.fit.run import Run
 from tests.persistence.runs import (
     act_in_search,
     bits,
@@ -25,9 +25,9 @@ def interrupt_after(monkeypatch, number, times=1):
     """Press Ctrl-C in a pass."""
     record = Run.record
 
-    def record_and_interrupt(self, history, *arguments):
-        record(self, history, *arguments)
-        if len(history) == number:
+    def record_and_interrupt(self, *arguments):
+        record(self, *arguments)
+        if len(self.history) == number:
             for _ in range(times):
                 signal.raise_signal(signal.SIGINT)
 
@@ -122,7 +122,7 @@ def test_a_fit_in_another_thread_listens_to_nothing():
     seen = []
 
     def listen():
-        with Interruption().listening():
+        with Run().listening():
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=listen)

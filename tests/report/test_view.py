@@ -292,7 +292,7 @@ def test_a_model_without_correlations_has_no_related_topics(model):
     other = copy(model)
     nothing = Correlations(np.zeros((2, 0)), np.zeros((2, 0)), 0)
     found = model._model.answers | {"correlations": nothing}
-    other._model = replace(model._model, answers=found, left_out=None)
+    other._fitted = replace(model._model, answers=found, left_out=None)
     assert make_view(other).model["related"] == []
 
 
@@ -331,7 +331,7 @@ def test_moves_are_no_terms_of_the_bound(model):
     moved = copy(model)
     report = model._model.report
     rows = [{**row, "merges": 1} for row in report.history]
-    moved._model = replace(model._model, report=replace(report, history=rows))
+    moved._fitted = replace(model._model, report=replace(report, history=rows))
     assert make_view(moved).model["fit"]["terms"] == make_view(model).model["fit"]["terms"]
 
 

@@ -39,6 +39,7 @@ from hdsp.analysis.softmax import (
 from hdsp.analysis.words import WordFactors, learn_word_factors
 from hdsp.corpus import LabelSchema, ReadingSettings, TextSettings
 from hdsp.execution.executor import make_executor
+from hdsp.fit.stream import Stream
 from hdsp.metrics import npmi, topic_top_words
 from hdsp.model import GlobalState, PredictiveView, Priors, expected_tokens, word_share
 from hdsp.numerics import (
@@ -187,6 +188,8 @@ class FittedModel:
         saved or pickled. All answers are computed before.
     count_returning : callable or None
         Counts the topics that two halves of the training documents share, likewise.
+    stream : Stream or None
+        Where `partial_fit` goes on; None after batch inference.
 
     Notes
     -----
@@ -208,6 +211,7 @@ class FittedModel:
     fixed_concentration: Annotated[float, Limits(least=SMALLEST)] | None = None
     left_out: LeftOut | None = None
     count_returning: Callable[[], int] | None = None
+    stream: Stream | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # A pickle answers everything, as a file does.

@@ -5,13 +5,19 @@ proportions of documents, what labels lead one to expect, effects and every draw
 exactly, and no prediction of words or labels changes.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hdsp.checks import check_merges, check_topic_names
+from hdsp.fit.run import topics_in_use
 from hdsp.numerics import FloatArray
 from hdsp.storage.codec import require
+
+if TYPE_CHECKING:
+    from hdsp.analysis.fitted import FittedModel
 
 
 @dataclass(frozen=True)
@@ -65,3 +71,28 @@ class TopicGroups:
     def ordered(self, order: Iterable[int]) -> "TopicGroups":
         """The same topics in another order."""
         return TopicGroups(tuple(self.members[k] for k in order))
+
+
+def with_topic_names(fitted: "FittedModel", names: Mapping[int, str | None]) -> "FittedModel":
+    """The model with other names of topics; see `HDSP.name_topics`."""
+    check_topic_names(names, len(fitted.groups))
+    changed = {**fitted.topic_names, **{int(topic): name for topic, name in names.items()}}
+    kept = {topic: " ".join(name.split()) for topic, name in sorted(changed.items()) if name}
+    return replace(fitted, topic_names=kept)
+
+
+def with_merged_topics(
+    fitted: "FittedModel", topics: Sequence[int] | Sequence[Sequence[int]]
+) -> "FittedModel":
+    """The model in which some topics are one; see `HDSP.merge_topics`."""
+    groups = fitted.groups.joined(check_merges(topics, len(fitted.groups)))
+    tokens = groups.sum(fitted.topic_tokens())
+    groups = groups.ordered(np.argsort(-tokens, kind="stable").tolist())
+    names = {}
+    for topic, members in enumerate(groups.members):
+        parts = [k for k, own in enumerate(fitted.groups.members) if set(own) <= set(members)]
+        named = [fitted.topic_names[k] for k in parts if k in fitted.topic_names]
+        if named:
+            names[topic] = " + ".join(named)
+    report = replace(fitted.report, n_topics=topics_in_use(tokens, fitted.n_documents))
+    return replace(fitted, report=report, topic_names=names, merged_topics=groups)

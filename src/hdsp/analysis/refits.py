@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,15 +21,10 @@ from hdsp.analysis.reading import LeftOut, estimate_proportions
 from hdsp.analysis.regression import Estimates, adjust_p
 from hdsp.analysis.topics import Columns, topic_part
 from hdsp.checks import check_whole, listed
-from hdsp.fit import (
-    STARTS,
-    Interruption,
-    Run,
-    fit_batch,
-    initial_state,
-    interrupting_at_once,
-    topics_in_use,
-)
+from hdsp.fit.passes import Documents
+from hdsp.fit.run import Run, interrupting_at_once, topics_in_use
+from hdsp.fit.start import STARTS, initial_state
+from hdsp.fit.topics import fit_batch
 from hdsp.kernels import run_together, use_threads
 from hdsp.metrics import match_topics
 from hdsp.model import GlobalState, Problem
@@ -68,7 +64,7 @@ def refit_effects(
     check_whole(refits.number, "refits", 2)
     fitted = regression._model
     problem, groups = _training_documents(fitted, refits.corpus)
-    interruption, counter = Interruption(), count(1)
+    interruption, counter = Event(), count(1)
 
     def refit(number: int) -> tuple[FloatArray, FloatArray]:
         rng = np.random.default_rng([refits.seed, number])
@@ -77,10 +73,10 @@ def refit_effects(
         resampled = problem.take(drawn)
         start = _fresh_start(fitted, resampled, rng)
         try:
-            state = fit_batch(resampled, start, run, run.new_history())
+            state = fit_batch(Documents(resampled, run.here), start, run)
         except BaseException:
             # Refits that run end with their pass, so that Ctrl-C need not wait for them.
-            interruption.requested = True
+            interruption.set()
             raise
         if run.interrupted:
             # The result is not used.
@@ -100,7 +96,7 @@ def refit_effects(
         return fitted.groups.sum(values), 1.0 - distance
 
     shown = progress.task("Fitting resampled documents", total=refits.number)
-    threads = use_threads(refits.settings._settings().n_threads)
+    threads = use_threads(refits.settings._parameters().n_threads)
     with threadpool_limits(1, "blas"), interrupting_at_once(), threads, shown as task:
         results = run_together([partial(refit, number) for number in range(refits.number)])
     values, similarity = (np.array(part) for part in zip(*results, strict=True))

@@ -294,10 +294,10 @@ def check(options: argparse.Namespace) -> None:
         corpus = read_documents(options, model, others=others)
         with progress.task("Checking labels"):
             from hdsp.analysis.checks import cell_columns, check_columns, check_sentence, time_of
-            from hdsp.learning import running
+            from hdsp.pipeline import running
 
             if options.formula is None:
-                with running(model._settings(), None) as run:
+                with running(model._parameters(), local=True) as run:
                     table = check_columns(fitted_model(model), corpus, None, options.time, run)
             else:
                 regression = _regression(options, model, corpus)

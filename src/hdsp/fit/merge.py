@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from hdsp import kernels
 from hdsp.execution.executor import Step
 from hdsp.fit.passes import Documents, ascend
-from hdsp.fit.run import History, Run
+from hdsp.fit.run import Run
 from hdsp.kernels import run_ranges
 from hdsp.model import Block, GlobalState, LocalSettings, Statistics, elbo
 from hdsp.model.documents import BlockState, word_factors
@@ -34,9 +34,7 @@ _LEAST_SHARE = 1e-6
 _ROUNDS = 60
 
 
-def merge_topics(
-    documents: Documents, state: GlobalState, run: Run, history: History
-) -> GlobalState:
+def merge_topics(documents: Documents, state: GlobalState, run: Run) -> GlobalState:
     """Merge topics where that raises the bound, with passes in between.
 
     A topic that is there twice predicts as well as one; the bound tells that one is enough.
@@ -48,31 +46,24 @@ def merge_topics(
     state : GlobalState
         Where it has.
     run : Run
-        How the fit proceeds.
-    history : History
         Takes the passes and merges.
     """
     for _ in range(_ROUNDS):
-        if len(history) >= run.max_iter or run.interrupted:
+        if len(run.history) >= run.max_iter or run.interrupted:
             break
         # In a function of its own: what a round has looked at is gone before the next.
-        state, n_merges = _merge_once(documents, state, run, history)
+        state, n_merges = _merge_once(documents, state, run)
         if not n_merges:
             break
-        run.note_moves(history, {"merges": n_merges})
-    if history.converged:
-        return state
-    # A checkpoint is of a fit before its merges.
-    return ascend(documents, state, replace(run, after_pass=None), history)
+        run.note_moves({"merges": n_merges})
+    return state if run.converged else ascend(documents, state, run)
 
 
-def _merge_once(
-    documents: Documents, state: GlobalState, run: Run, history: History
-) -> tuple[GlobalState, int]:
+def _merge_once(documents: Documents, state: GlobalState, run: Run) -> tuple[GlobalState, int]:
     """A pass, and the merges after it: the state, and how many there were."""
     snapshot, statistics = take_snapshot(documents, state, run.settings)
     bound = elbo(documents.problem, state, statistics)
-    run.record(history, documents.problem, state, statistics, bound)
+    run.record(documents.problem, state, statistics, bound)
     least = max(_LEAST_GAIN, _LEAST_SHARE * abs(bound.total))
     chosen = choose_merges(snapshot, propose_merges(snapshot), least)
     if not chosen:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hdsp.execution.executor import Executor, Kept, Step
-from hdsp.fit.run import History, Run
+from hdsp.fit.run import Run
 from hdsp.model.data import Block, Data, Problem
 from hdsp.model.documents import (
     BlockState,
@@ -210,22 +210,16 @@ def sum_documents(
     return statistics
 
 
-def ascend(documents: Documents, state: GlobalState, run: Run, history: History) -> GlobalState:
+def ascend(documents: Documents, state: GlobalState, run: Run) -> GlobalState:
     """The loop of batch inference: document step, bound and global step until the bound settles."""
-    problem = documents.problem
-    while len(history) < run.max_iter:
-        settings = replace(run.settings, restart=len(history) + 1 in RESTARTS)
+    data = documents.problem
+    while len(run.history) < run.max_iter:
+        settings = replace(run.settings, restart=len(run.history) + 1 in RESTARTS)
         statistics = documents.fit(state, settings)
-        run.record(history, problem, state, statistics, elbo(problem, state, statistics))
+        run.record(data, state, statistics, elbo(data, state, statistics))
         state = documents.update(state, statistics)
-        if not history.converged and run.after_pass is not None:
-            run.after_pass(state, documents.joined, history)
-        if history.converged or run.interrupted:
+        if not run.converged and run.save_is_due:
+            run.save(state=state, documents=documents.joined())
+        if run.converged or run.interrupted:
             break
     return state
-
-
-def fit_batch(problem: Data, state: GlobalState, run: Run, history: History) -> GlobalState:
-    """The state after passes until the bound settles, largest topic first."""
-    state = ascend(Documents(problem, run.executor_of(problem)), state, run, history)
-    return state.reordered(state.by_size())

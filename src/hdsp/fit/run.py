@@ -1,25 +1,30 @@
-"""A run: the settings of a fit, its history, what it shows, and how Ctrl-C stops it."""
+"""A run of a fit: its parameters, how it proceeds, what it records, and how Ctrl-C stops it."""
 
+import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Annotated, Any
 
+import joblib
 import numpy as np
 
 from hdsp.execution.executor import Executor, InProcess
 from hdsp.model.data import Data, Problem
 from hdsp.model.documents import LocalSettings
-from hdsp.model.state import BoundTerms, DocumentState, GlobalState, Statistics
+from hdsp.model.state import BoundTerms, GlobalState, Statistics
 from hdsp.numerics import FloatArray
 from hdsp.progress import Task
+from hdsp.scaling.design import Scaling
 from hdsp.storage.codec import Limits
 
+# Where learned concentrations start.
+_ALPHA, _BETA = 1.0, 0.5
 _at_once: ContextVar[bool] = ContextVar("at_once", default=False)
 
 
@@ -31,6 +36,57 @@ def topics_in_use(topic_tokens: FloatArray, n_documents: int) -> int:
     expected tokens of each topic.
     """
     return max(int((topic_tokens >= topic_tokens.sum() / n_documents).sum()), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """The parameters of `HDSP`, by their names."""
+
+    n_components: int | str
+    max_components: int
+    scaling: Scaling
+    content: str | None
+    topic_prior: float
+    corpus_concentration: float | None
+    document_concentration: float | None
+    init: Any
+    seeds: Mapping[str, Sequence[str]] | None
+    inference: str
+    batch_size: int | None
+    max_iter: int
+    tol: float
+    executor: str | None
+    n_jobs: int | None
+    checkpoint: str | os.PathLike[str] | None
+    random_state: Any
+    verbose: int | bool
+
+    @property
+    def finds_number(self) -> bool:
+        """Whether the number of topics is to be found."""
+        return self.n_components == "auto"
+
+    @property
+    def most_topics(self) -> int:
+        """The number of topics, or the largest one."""
+        if not self.finds_number:
+            return int(self.n_components)
+        return self.max_components if isinstance(self.init, str) else len(self.init)
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether inference takes steps."""
+        return self.inference == "stochastic"
+
+    @property
+    def concentrations(self) -> tuple[float, float]:
+        """Where alpha and beta start."""
+        return self.corpus_concentration or _ALPHA, self.document_concentration or _BETA
+
+    @property
+    def n_threads(self) -> int:
+        """Threads of this process: all cores by default, but one inside a joblib worker."""
+        return int(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,73 +126,6 @@ class Trial:
         return {name: value for name, value in vars(self).items() if name != "likelihood"}
 
 
-class History:
-    """The passes of a fit, and whether its bound has settled.
-
-    Parameters
-    ----------
-    tol : float
-        The relative change of the bound at which a fit has converged.
-    clock : callable
-        Returns the seconds since the beginning of the fit.
-    rows : list of dict or None, default=None
-        Passes of an earlier run that this one continues.
-
-    Attributes
-    ----------
-    rows : list of dict
-        One row of `HDSP.history_` per pass.
-    converged : bool
-        Whether the last pass changed the bound by no more than `tol`.
-    """
-
-    def __init__(
-        self, tol: float, clock: Callable[[], float], rows: list[dict[str, float]] | None = None
-    ) -> None:
-        self.tol, self.rows, self.converged = tol, rows or [], False
-        self._clock = clock
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def record(
-        self, problem: Data, state: GlobalState, statistics: Statistics, bound: BoundTerms
-    ) -> None:
-        """Add a pass, and update `converged`."""
-        before = self.rows[-1]["bound"] if self.rows else -np.inf
-        self.converged = abs(bound.total - before) <= self.tol * abs(bound.total)
-        tokens = statistics.word_counts.sum(axis=0, dtype=np.float64)
-        self.rows.append(
-            {
-                "pass": len(self.rows) + 1,
-                "bound": bound.total,
-                **bound.items(),
-                "n_topics": state.n_topics,
-                "corpus_concentration": state.corpus_concentration,
-                "document_concentration": state.document_concentration,
-                "topics_in_use": topics_in_use(tokens, problem.n_documents),
-                "inner_iterations": statistics.inner_iterations / problem.n_documents,
-                "seconds": self._clock(),
-            }
-        )
-
-    def settling_pass(self) -> float | None:
-        """The pass at which the bound settles if its steps go on shrinking as they did."""
-        if len(self.rows) < 3 or self.tol <= 0:
-            return None
-        last = np.array([row["bound"] for row in self.rows[-4:]])
-        change = np.abs(np.diff(last) / last[1:])
-        if not (change > 0).all() or change[-1] >= change[0]:
-            return None
-        shrinkage = (change[-1] / change[0]) ** (1.0 / (len(change) - 1))
-        more = np.log(self.tol / change[-1]) / np.log(shrinkage)
-        return len(self.rows) + max(float(more), 0.0)
-
-
-# Called after a pass with the state, the documents and the history.
-AfterPass = Callable[[GlobalState, Callable[[], DocumentState | None], History], None]
-
-
 @contextmanager
 def interrupting_at_once() -> Iterator[None]:
     """Let Ctrl-C end everything inside, for loops over fits: none of them may end early instead."""
@@ -147,50 +136,9 @@ def interrupting_at_once() -> Iterator[None]:
         _at_once.reset(token)
 
 
-class Interruption:
-    """Whether a fit was asked to stop.
-
-    Attributes
-    ----------
-    requested : bool
-        Ctrl-C was pressed while `listening`.
-    on_request : callable or None
-        Called at once when it is pressed.
-    """
-
-    def __init__(self) -> None:
-        self.requested = False
-        self.on_request: Callable[[], None] | None = None
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Make Ctrl-C ask the fit to stop after its pass; a second one interrupts at once.
-
-        This applies only in the main thread, where Python's handler is installed, and not inside
-        `interrupting_at_once`.
-        """
-        before = signal.getsignal(signal.SIGINT)
-        in_main = threading.current_thread() is threading.main_thread()
-        if not in_main or before is not signal.default_int_handler or _at_once.get():
-            yield
-            return
-
-        def stop(number: int, frame: FrameType | None) -> None:
-            self.requested = True
-            if self.on_request is not None:
-                self.on_request()
-            signal.signal(signal.SIGINT, before)
-
-        signal.signal(signal.SIGINT, stop)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-
 @dataclass(eq=False)
 class Run:
-    """The settings of a fit, where it runs, and what it reports to.
+    """How a fit proceeds: its limits, where it runs, and what it has recorded so far.
 
     Attributes
     ----------
@@ -206,14 +154,18 @@ class Run:
         Where passes over documents in memory run: threads of this process.
     task : Task
         Shows the fit.
-    interruption : Interruption
-        Whether the fit was asked to stop.
+    interruption : threading.Event
+        Set once the fit is asked to stop.
+    checkpoint : hdsp.persistence.checkpoint.Checkpoint or None, default=None
+        Keeps the state of the unfinished fit.
+    saves : bool, default=True
+        Whether it does so now: a fit goes on from its search or its passes, not from its merges.
     trials : list of Trial
         The numbers of topics that a search has tried.
-    after_pass : callable or None, default=None
-        Called after each pass, unless that pass settles the bound.
-    checkpoint : hdsp.persistence.Checkpoint or None, default=None
-        Keeps the state of the unfinished fit.
+    history : list of dict
+        One row of `HDSP.history_` per pass.
+    converged : bool
+        Whether the last pass changed the bound by no more than `tol`.
     stages : dict of str to float
         Seconds of each stage so far, in the order in which they began.
     """
@@ -224,21 +176,37 @@ class Run:
     executor: Executor = field(default_factory=InProcess)
     here: InProcess = field(default_factory=InProcess)
     task: Task = field(default_factory=Task)
-    interruption: Interruption = field(default_factory=Interruption)
-    trials: list[Trial] = field(default_factory=list)
-    after_pass: AfterPass | None = None
+    interruption: threading.Event = field(default_factory=threading.Event)
     # In a layer above.
     checkpoint: Any = None
+    saves: bool = True
+    trials: list[Trial] = field(default_factory=list)
+    history: list[dict[str, float]] = field(default_factory=list)
+    converged: bool = False
     stages: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.perf_counter)
-
-    def __post_init__(self) -> None:
-        stopping = "after this pass (Ctrl-C again: at once)"
-        self.interruption.on_request = lambda: self.task.update(stopping=stopping)
 
     def executor_of(self, data: Data) -> Executor:
         """Where passes over the data run: threads of this process if they are in memory."""
         return self.here if isinstance(data, Problem) else self.executor
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the fit was asked to stop."""
+        return self.interruption.is_set()
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning of the fit."""
+        return time.perf_counter() - self._began
+
+    def resume(self, trials: list[Trial], history: list[dict[str, float]]) -> None:
+        """Take over the record, and the clock, of an interrupted run."""
+        self.trials.extend(trials)
+        self.history.extend(history)
+        before = [trial.seconds for trial in trials] + [row["seconds"] for row in history]
+        if before:
+            self._began = time.perf_counter() - before[-1]
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -254,64 +222,80 @@ class Run:
         """One plain row per stage."""
         return [{"stage": name, "seconds": seconds} for name, seconds in self.stages.items()]
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether the fit was asked to stop."""
-        return self.interruption.requested
-
-    @property
-    def seconds(self) -> float:
-        """Since the beginning of the fit."""
-        return time.perf_counter() - self._began
-
-    def continue_from(self, seconds: float) -> None:
-        """Let the clock continue from that of an interrupted run."""
-        self._began = time.perf_counter() - seconds
-
-    def new_history(self, rows: list[dict[str, float]] | None = None) -> History:
-        """A history on this run's clock; `rows` are those of an interrupted run."""
-        if rows:
-            self.continue_from(rows[-1]["seconds"])
-        return History(self.tol, lambda: self.seconds, rows)
-
     def record(
-        self,
-        history: History,
-        problem: Data,
-        state: GlobalState,
-        statistics: Statistics,
-        bound: BoundTerms,
+        self, data: Data, state: GlobalState, statistics: Statistics, bound: BoundTerms
     ) -> None:
-        """Add a pass to `history`, and show it."""
-        history.record(problem, state, statistics, bound)
-        done, expected = len(history), history.settling_pass()
+        """Add a pass to the history, show it, and update `converged`."""
+        before = self.history[-1]["bound"] if self.history else -np.inf
+        self.converged = abs(bound.total - before) <= self.tol * abs(bound.total)
+        tokens = statistics.word_counts.sum(axis=0, dtype=np.float64)
+        done = len(self.history) + 1
+        self.history.append(
+            {
+                "pass": done,
+                "bound": bound.total,
+                **bound.items(),
+                "n_topics": state.n_topics,
+                "corpus_concentration": state.corpus_concentration,
+                "document_concentration": state.document_concentration,
+                "topics_in_use": topics_in_use(tokens, data.n_documents),
+                "inner_iterations": statistics.inner_iterations / data.n_documents,
+                "seconds": self.seconds,
+            }
+        )
+        expected = self.settling_pass()
         total = None if expected is None else min(max(expected, done + 1), self.max_iter)
         shown = {"pass": done, "topics": state.n_topics, "bound": bound.total}
         self.task.update(done, total, **shown)
 
-    def note_moves(self, history: History, moves: Mapping[str, int]) -> None:
+    def settling_pass(self) -> float | None:
+        """The pass at which the bound settles if its steps go on shrinking as they did."""
+        if len(self.history) < 3 or self.tol <= 0:
+            return None
+        last = np.array([row["bound"] for row in self.history[-4:]])
+        change = np.abs(np.diff(last) / last[1:])
+        if not (change > 0).all() or change[-1] >= change[0]:
+            return None
+        shrinkage = (change[-1] / change[0]) ** (1.0 / (len(change) - 1))
+        more = np.log(self.tol / change[-1]) / np.log(shrinkage)
+        return len(self.history) + max(float(more), 0.0)
+
+    def note_moves(self, moves: Mapping[str, int]) -> None:
         """Add to the last pass how many topics were merged after it, and show it."""
-        history.rows[-1] = {**history.rows[-1], **moves}
+        self.history[-1].update(moves)
         self.task.update(**moves)
 
+    @property
+    def save_is_due(self) -> bool:
+        """Whether to `save`: after a while, or because the fit is to stop."""
+        if self.checkpoint is None or not self.saves:
+            return False
+        return bool(self.checkpoint.is_due() or self.interrupted)
 
-@dataclass(frozen=True, eq=False)
-class Resumed:
-    """The state of an interrupted fit.
+    def save(self, **state: Any) -> None:
+        """Write a checkpoint with the state by name."""
+        self.checkpoint.write(self.trials, self.history, **state)
 
-    Attributes
-    ----------
-    state : GlobalState
-        The state.
-    documents : DocumentState or None
-        The documents, or None for a cold start.
-    history : History
-        Its passes.
-    stream : tuple of Stream and PassSoFar, or None, default=None
-        Where stochastic inference continues.
-    """
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Make Ctrl-C ask the fit to stop after its pass; a second one interrupts at once.
 
-    state: GlobalState
-    documents: DocumentState | None
-    history: History
-    stream: Any = None
+        This applies only in the main thread, where Python's handler is installed, and not inside
+        `interrupting_at_once`.
+        """
+        before = signal.getsignal(signal.SIGINT)
+        in_main = threading.current_thread() is threading.main_thread()
+        if not in_main or before is not signal.default_int_handler or _at_once.get():
+            yield
+            return
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self.interruption.set()
+            self.task.update(stopping="after this pass (Ctrl-C again: at once)")
+            signal.signal(signal.SIGINT, before)
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)

@@ -14,9 +14,8 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from hdsp.execution.executor import Step
-from hdsp.model import Block
+from hdsp.model.data import Block
 from hdsp.numerics import BoolArray, FloatArray, IntArray
-from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Design
 from hdsp.storage.codec import Limits
 
@@ -153,7 +152,7 @@ class Survey:
     Attributes
     ----------
     sample : Sample
-        Some of the documents.
+        Some of the documents; their design are the values of labels.
     word_tokens : float array of shape [V]
         Tokens of each word.
     carriers : float array of shape [n_labels]
@@ -163,15 +162,6 @@ class Survey:
     sample: Sample
     word_tokens: FloatArray
     carriers: FloatArray
-
-    def designed(self, space: LabelDesign) -> "Survey":
-        """The survey of values of labels, with their design in the place of the values."""
-        design = csr_array(space.design(self.sample.design), dtype=np.float32)
-        return replace(
-            self,
-            sample=replace(self.sample, design=design),
-            carriers=self.carriers * space.used_labels,
-        )
 
     def __add__(self, other: "Survey") -> "Survey":
         return Survey(
@@ -198,17 +188,15 @@ class SurveyDocuments(Step):
 
     def __call__(self, block: Block, kept: None) -> tuple[None, Survey]:
         """The survey of the block."""
-        n_words = len(block.word_indptr) - 1
-        shape = (block.n_documents, n_words)
+        shape = (block.n_documents, len(block.word_indptr) - 1)
         counts = csr_array((block.counts, block.indices, block.indptr), shape=shape)
         keys = document_keys(self.seed, block.rows.start, block.n_documents)
         likely = keys <= _LIKELY * MOST_DOCUMENTS / self.n_documents
         sample = Sample(counts, csr_array(block.design), keys)
-        carriers = np.bincount(block.design.indices, minlength=block.design.shape[1])
         return None, Survey(
             sample.take(likely | _first_of_labels(sample.design, keys)),
             np.asarray(counts.sum(axis=0), dtype=np.float64),
-            carriers.astype(np.float64),
+            block.carriers,
         )
 
 

@@ -261,8 +261,6 @@ class Search:
         How fits proceed; it keeps the trials, and has those of an interrupted search.
     rng : numpy.random.Generator
         Chooses the documents that are held out.
-    after_trial : callable or None, default=None
-        Called after each trial.
     most_fitted : int, default=20000
         Documents that trials fit.
     """
@@ -272,7 +270,6 @@ class Search:
     start: Callable[[Problem, int, str], GlobalState]
     run: Run
     rng: np.random.Generator
-    after_trial: Callable[[], None] | None = None
     most_fitted: int = MOST_FITTED
     _trials: dict[int, Trial] = field(default_factory=dict, init=False)
 
@@ -414,8 +411,8 @@ class Search:
         )
         run.trials.append(trial)
         run.task.update(perplexity=f"{trial.perplexity:,.1f}")
-        if self.after_trial is not None:
-            self.after_trial()
+        if run.save_is_due:
+            run.save()
         return trial
 
     def _within(self, number: float) -> int:

@@ -5,28 +5,23 @@ global state towards what they ask for, by a rate that falls from step to step. 
 corpus at rate 1 is a step of batch inference.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Self, TypeVar, cast
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.corpus.counting import in_threads
+from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import sum_documents
-from hdsp.fit.run import History, Run
-from hdsp.fit.shard_batches import ShardBatches, loaded_ahead
-from hdsp.model import (
-    BoundTerms,
-    Data,
-    GlobalState,
-    LocalSettings,
-    Statistics,
-    elbo,
-    expected_tokens,
-)
-from hdsp.model.updates import update_topics, update_versions, update_weights
-from hdsp.numerics import FloatArray
+from hdsp.fit.run import Run
+from hdsp.model.data import SHARDS_AT_ONCE, Block, BlockSource, Data, StoredBlock, forget_shards
+from hdsp.model.documents import LocalSettings
+from hdsp.model.state import BoundTerms, GlobalState, Statistics
+from hdsp.model.updates import elbo, expected_tokens, update_topics, update_versions, update_weights
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.functions import DesignLimits, Parameters, mix_labels, scale_labels
 from hdsp.storage.codec import SMALLEST, Limits
 
@@ -39,6 +34,8 @@ _STEPS = 32
 SETTINGS = LocalSettings(max_iter=20, tol=1e-3)
 # The batch size: this share of the documents, within limits.
 _SHARE, _SMALLEST, _LARGEST = 1 / 32, 256, 4_096
+# Documents per block of a batch: enough for threads to share.
+_BATCH_BLOCK = 2_048
 
 
 def step_rate(steps: FloatArray | float, size: float) -> FloatArray:
@@ -52,8 +49,8 @@ def step_rate(steps: FloatArray | float, size: float) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Stream:
-    """How far a stochastic fit has come.
+class StochasticState:
+    """How far stochastic inference has come.
 
     Attributes
     ----------
@@ -63,7 +60,7 @@ class Stream:
         The number of documents that make a step.
     steps : float
         The number of steps made; a batch of other size counts as part of one.
-    n_documents : int
+    n_seen : int
         The number of documents seen; those of a second pass count again.
     log_proportion : float array of shape [T]
         A running mean over documents of E[ln pi_mk].
@@ -80,19 +77,17 @@ class Stream:
     state: GlobalState
     batch_size: Annotated[int, Limits(least=1)]
     steps: Annotated[float, Limits(least=SMALLEST)]
-    n_documents: Annotated[int, Limits(least=1)]
+    n_seen: Annotated[int, Limits(least=1)]
     log_proportion: Annotated[FloatArray, Limits("T")]
     label_total: Annotated[FloatArray, Limits("J")]
     carriers: Annotated[FloatArray, Limits("J", 0.0)]
     label_steps: Annotated[FloatArray, Limits("J", 0.0)]
     limits: DesignLimits
 
-    def by_size(self) -> "Stream":
-        """The same stream, largest topic first."""
-        order = self.state.by_size()
-        return replace(
-            self, state=self.state.reordered(order), log_proportion=self.log_proportion[order]
-        )
+    def reordered(self, order: IntArray) -> Self:
+        """The same topics in another order."""
+        state, log_proportion = self.state.reordered(order), self.log_proportion[order]
+        return replace(self, state=state, log_proportion=log_proportion)
 
 
 def default_batch_size(n_documents: int) -> int:
@@ -100,27 +95,29 @@ def default_batch_size(n_documents: int) -> int:
     return int(np.clip(round(_SHARE * n_documents), _SMALLEST, _LARGEST))
 
 
-def start_stream(state: GlobalState, n_labels: int, batch_size: int) -> Stream:
-    """A stream before its first step."""
-    none = np.zeros(n_labels)
-    running = np.zeros(state.n_topics)
-    return Stream(state, batch_size, 0.0, 0, running, none, none, none, DesignLimits(1, none))
+def before_steps(state: GlobalState, n_labels: int, batch_size: int) -> StochasticState:
+    """Stochastic inference before its first step."""
+    none, mean = np.zeros(n_labels), np.zeros(state.n_topics)
+    return StochasticState(state, batch_size, 0.0, 0, mean, none, none, none, DesignLimits(1, none))
+
+
+Steps = TypeVar("Steps", bound=StochasticState)
 
 
 def stochastic_step(
-    stream: Stream,
-    problem: Data,
+    before: Steps,
+    data: Data,
     statistics: Statistics,
     rate: float | None = None,
     label_rate: FloatArray | None = None,
-) -> Stream:
+) -> Steps:
     """One step from the statistics of a batch.
 
     Parameters
     ----------
-    stream : Stream
+    before : StochasticState
         Where the fit is; the batch was fitted with its state.
-    problem : Data
+    data : Data
         The documents that the state is to describe; its blocks are not read.
     statistics : Statistics
         Sums over the batch, with those of the scaling function.
@@ -129,37 +126,36 @@ def stochastic_step(
     label_rate : float array of shape [J] or None, default=None
         The rates of labels, if others than `rate`.
     """
-    state = stream.state
-    size = statistics.n_documents / stream.batch_size
-    own = float(step_rate(stream.steps, size)) if rate is None else rate
-    limits = stream.limits | statistics.limits
-    seen = stream.n_documents + statistics.n_documents
-    carriers = stream.carriers + statistics.carriers
-    label_total = stream.label_total + statistics.label_total
-    topics = _moved_topics(problem, state, _scaled(statistics, problem.n_documents), own)
+    state = before.state
+    size = statistics.n_documents / before.batch_size
+    topic_rate = float(step_rate(before.steps, size)) if rate is None else rate
+    limits = before.limits | statistics.limits
+    seen = before.n_seen + statistics.n_documents
+    carriers = before.carriers + statistics.carriers
+    label_total = before.label_total + statistics.label_total
+    topics = _moved_topics(data, state, _scaled(statistics, data.n_documents), topic_rate)
     mean = statistics.log_proportion / max(statistics.n_documents, 1)
-    if stream.n_documents:
-        mean = stream.log_proportion + own * (mean - stream.log_proportion)
+    if before.n_seen:
+        mean = before.log_proportion + topic_rate * (mean - before.log_proportion)
     present = statistics.carriers > 0
     if label_rate is None:
-        own_steps = step_rate(stream.label_steps, size)
-        label_rate = own_steps if rate is None else np.full(len(carriers), rate)
+        by_label = step_rate(before.label_steps, size)
+        label_rate = by_label if rate is None else np.full(len(carriers), rate)
     scaling = _updated_labels(
-        problem, state, statistics, carriers / seen, np.where(present, label_rate, 0.0), limits
+        data, state, statistics, carriers / seen, np.where(present, label_rate, 0.0), limits
     )
-    state = replace(topics, scaling=scaling)
-    total = csr_array(label_total[None, :] * (problem.n_documents / seen))
-    log_total = problem.n_documents * mean + problem.scaling.log_rate_total(scaling, total)
-    return Stream(
-        update_weights(problem, state, log_total),
-        stream.batch_size,
-        stream.steps + size,
-        seen,
-        mean,
-        label_total,
-        carriers,
-        stream.label_steps + size * present,
-        limits,
+    total = csr_array(label_total[None, :] * (data.n_documents / seen))
+    log_total = data.n_documents * mean + data.scaling.log_rate_total(scaling, total)
+    return replace(
+        before,
+        state=update_weights(data, replace(topics, scaling=scaling), log_total),
+        steps=before.steps + size,
+        n_seen=seen,
+        log_proportion=mean,
+        label_total=label_total,
+        carriers=carriers,
+        label_steps=before.label_steps + size * present,
+        limits=limits,
     )
 
 
@@ -235,29 +231,10 @@ class PassSoFar:
     bound: BoundTerms = field(default_factory=BoundTerms)
     inner_iterations: int = 0
 
-    def add(self, statistics: Statistics) -> "PassSoFar":
-        """With one more batch."""
-        return PassSoFar(
-            self.batches + 1,
-            self.bound + statistics.bound,
-            self.inner_iterations + statistics.inner_iterations,
-        )
-
-
-# Called after a step with the stream, the pass so far and the history.
-AfterStep = Callable[[Stream, PassSoFar, History], None]
-
 
 def fit_stochastic(
-    problem: Data,
-    batches: ShardBatches,
-    stream: Stream,
-    run: Run,
-    history: History,
-    seed: int,
-    done: PassSoFar | None = None,
-    after_step: AfterStep | None = None,
-) -> Stream:
+    data: Data, steps: StochasticState, run: Run, seed: int, so_far: PassSoFar | None = None
+) -> StochasticState:
     """Passes of stochastic steps over all documents.
 
     Passes are made until there were `_STEPS` steps: one for a large corpus. With a tolerance of 0
@@ -266,48 +243,81 @@ def fit_stochastic(
 
     Parameters
     ----------
-    problem : Data
-        What is fitted; its blocks are not read.
-    batches : ShardBatches
-        The documents.
-    stream : Stream
-        The state to start from.
+    data : Data
+        What is fitted, in stored blocks.
+    steps : StochasticState
+        Where to start from.
     run : Run
-        How the fit proceeds.
-    history : History
-        Receives one record per pass.
+        How the fit proceeds; it gets one row per pass.
     seed : int
         Decides the order of the documents.
-    done : PassSoFar or None, default=None
+    so_far : PassSoFar or None, default=None
         What an interrupted fit has done of its last pass.
-    after_step : callable or None, default=None
-        Called after each step.
     """
-    while len(history) < run.max_iter:
-        so_far = done or PassSoFar()
-        done = None
-        order = batches.epoch(np.random.default_rng([seed, len(history)]))
-        for blocks in loaded_ahead(islice(order, so_far.batches, None), run.executor):
-            batch = replace(problem, blocks=blocks)
-            statistics = sum_documents(batch, stream.state, SETTINGS, run.executor)
-            stream = stochastic_step(stream, problem, statistics)
-            so_far = so_far.add(statistics)
-            run.task.update(documents=f"{stream.n_documents:,}")
-            if after_step is not None:
-                after_step(stream, so_far, history)
+    while len(run.history) < run.max_iter:
+        so_far = so_far or PassSoFar()
+        rng = np.random.default_rng([seed, len(run.history)])
+        stored = cast("Sequence[StoredBlock]", data.blocks)
+        batches: Iterator[Sequence[BlockSource]] = islice(
+            shuffled_batches(stored, steps.batch_size, rng), so_far.batches, None
+        )
+        if isinstance(run.executor, InProcess):
+            # Each is read while the one before is fitted.
+            batches = in_threads(_load_all, batches, n_threads=1)
+        for blocks in batches:
+            batch = replace(data, blocks=blocks)
+            statistics = sum_documents(batch, steps.state, SETTINGS, run.executor)
+            steps = stochastic_step(steps, data, statistics)
+            so_far = PassSoFar(
+                so_far.batches + 1,
+                so_far.bound + statistics.bound,
+                so_far.inner_iterations + statistics.inner_iterations,
+            )
+            run.task.update(documents=f"{steps.n_seen:,}")
+            if run.save_is_due:
+                run.save(steps=steps, so_far=so_far)
             if run.interrupted:
                 break
+        forget_shards()
         total = replace(
             statistics,
-            word_counts=expected_tokens(stream.state, problem.priors),
+            word_counts=expected_tokens(steps.state, data.priors),
             bound=so_far.bound,
             inner_iterations=so_far.inner_iterations,
         )
-        run.record(history, problem, stream.state, total, elbo(problem, stream.state, total))
-        if run.interrupted:
-            history.converged = False
+        so_far = None
+        run.record(data, steps.state, total, elbo(data, steps.state, total))
+        run.converged |= run.tol > 0.0 and steps.steps >= _STEPS
+        run.converged &= not run.interrupted
+        if run.converged or run.interrupted:
             break
-        if (run.tol > 0.0 and stream.steps >= _STEPS) or history.converged:
-            history.converged = True
-            break
-    return stream
+    return steps.reordered(steps.state.by_size())
+
+
+def shuffled_batches(
+    blocks: Sequence[StoredBlock], batch_size: int, rng: np.random.Generator
+) -> Iterator[Sequence[BlockSource]]:
+    """Batches of documents of a few randomly chosen parts of the corpus, then of others.
+
+    A batch has documents of several parts, so that a corpus that is sorted, by date or by label,
+    does not come in that order.
+    """
+    order = rng.permutation(len(blocks))
+    for group in np.array_split(order, -(-len(order) // SHARDS_AT_ONCE)):
+        parts = [blocks[number].parts[0] for number in group]
+        home = np.repeat(np.arange(len(parts)), [part.n_documents for part in parts])
+        row = np.concatenate([np.arange(part.n_documents) for part in parts])
+        mixed = rng.permutation(len(home))
+        for first in range(0, len(mixed), batch_size):
+            batch = mixed[first : first + batch_size]
+            batch_blocks = []
+            for chosen in np.array_split(batch, -(-len(batch) // _BATCH_BLOCK)):
+                numbers = np.unique(home[chosen])
+                rows = tuple(np.sort(row[chosen[home[chosen] == number]]) for number in numbers)
+                own = tuple(parts[number] for number in numbers)
+                batch_blocks.append(StoredBlock(own, blocks[0].encoding, rows=rows))
+            yield batch_blocks
+
+
+def _load_all(blocks: Sequence[BlockSource]) -> list[Block]:
+    return [block.load() for block in blocks]

@@ -1,33 +1,42 @@
-"""A model that goes on learning: documents, words and labels it has not seen before."""
+"""A model that goes on learning: documents, words and labels it has not seen before.
 
+A stream takes steps of stochastic inference. Now and then it learns again from its sample of
+documents, as a fit would, and keeps the better topics: its first documents decide too much, such as
+the topics that there are, how many, and how numbers are standardised. Up to some ten thousand
+documents the sample has them all.
+"""
+
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.special import psi
 
-from hdsp.corpus import Corpus, Labels
+from hdsp.corpus import BlockSchema, Corpus, Labels, LabelSchema, as_labels
+from hdsp.corpus.counting import remap_columns
+from hdsp.corpus.frames import is_frame
+from hdsp.corpus.schema import Moments
+from hdsp.exceptions import FitWarning
 from hdsp.execution.executor import Executor
-from hdsp.fit.passes import sum_documents
-from hdsp.fit.run import Run
+from hdsp.fit.passes import Documents, sum_documents
+from hdsp.fit.run import Parameters, Run
 from hdsp.fit.sample import Sample, document_keys
-from hdsp.fit.stochastic import SETTINGS, Stream, default_batch_size, stochastic_step
-from hdsp.fit.stream_labels import grown_schema
-from hdsp.model import (
-    Data,
-    GlobalState,
-    PredictiveView,
-    Priors,
-    Problem,
-    expected_tokens,
-    make_block,
-)
-from hdsp.model.updates import update_versions
+from hdsp.fit.search import MOST_FITTED, SAME, topic_similarity
+from hdsp.fit.stochastic import SETTINGS, StochasticState, default_batch_size, stochastic_step
+from hdsp.fit.topics import Start, choose_start, fit_batch
+from hdsp.fit.training import Training, make_priors
+from hdsp.model.data import Data, Problem, make_block, make_problem
+from hdsp.model.priors import Priors
+from hdsp.model.reading import HeldOut, PredictiveView
+from hdsp.model.state import GlobalState
+from hdsp.model.updates import expected_tokens, update_versions
 from hdsp.model.versions import expand_counts, word_spread
-from hdsp.numerics import FloatArray, IntArray
-from hdsp.scaling.design import LabelDesign, Scaling
+from hdsp.numerics import BoolArray, FloatArray, IntArray
+from hdsp.scaling.design import LabelDesign, Scaling, content_columns
 from hdsp.scaling.functions import Design, DesignLimits, move_labels
 from hdsp.storage.codec import Limits, require
 
@@ -37,18 +46,79 @@ WORD_DOCUMENTS = 5
 _MOST_WAITING = 100_000
 # A step takes numbers that are further from their mean than so many scales as this far.
 FAR = 100.0
+# Numbers may be so many times their scale, or their mean, from those seen before.
+_FARTHEST = 1e9
 # Documents that are fitted at once.
 _AT_ONCE = 4_096
+# Topics are learned again once there are so many times the documents, of few and of many: what the
+# sample says of many has hardly changed by then.
+_FACTOR, _FACTOR_OF_MANY = 1.5, 4.0
+# So many documents tell which start is best.
+_MANY = 10_000
+# Of the coming documents so many decide, or a share of more; fewer than the least cannot.
+_DECIDE, _SHARE, _MOST_DECIDE, _LEAST_DECIDE = 100, 0.1, 500, 25
+# Where the search for the concentration that predicts their words best begins.
+_CONCENTRATION = 8.0
 
 
 @dataclass(frozen=True, eq=False)
-class OpenStream:
+class Renumbering:
+    """What became of topics that were learned again.
+
+    Attributes
+    ----------
+    number : int array of shape [T]
+        The present number of each topic before; -1 for one that is gone.
+    same : bool array of shape [T]
+        Whether that is the same topic, by its words.
+    n_topics : int
+        The present number of topics.
+    """
+
+    number: IntArray
+    same: BoolArray
+    n_topics: int
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """How many topics are the same, are others under their number, are gone, and are new."""
+        present = self.number >= 0
+        return {
+            "topics_kept": int((present & self.same).sum()),
+            "topics_changed": int((present & ~self.same).sum()),
+            "topics_gone": int((~present).sum()),
+            "topics_new": self.n_topics - int(present.sum()),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Relearned:
+    """A fit of a stream's sample.
+
+    Attributes
+    ----------
+    run : Run
+        How it went.
+    start : Start
+        Where it began.
+    tokens : float array of shape [T]
+        The expected tokens of its topics.
+    renumbering : Renumbering or None
+        What became of the topics before; None where these were kept, since they predict better.
+    """
+
+    run: Run
+    start: Start
+    tokens: FloatArray
+    renumbering: Renumbering | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Stream(StochasticState):
     """A fit that can go on with documents of any words and labels.
 
     Attributes
     ----------
-    stream : Stream
-        The state, and how far it has come.
     sample : Sample
         Some of the documents that were seen, with the V words and then those that wait.
     n_documents : int
@@ -67,7 +137,6 @@ class OpenStream:
         Words that are not in the model, and how many documents had them.
     """
 
-    stream: Stream
     sample: Sample
     n_documents: Annotated[int, Limits(least=1)]
     words: tuple[str, ...]
@@ -81,19 +150,17 @@ class OpenStream:
         """Raise if a file holds a stream that no fit makes."""
         n_words = len(self.words) + len(self.waiting)
         require(self.sample.counts.shape[1] == n_words, "its sample has other words")
-        require(
-            len(self.sample) <= self.n_documents, "its sample has more documents than there are"
-        )
-        new = (
-            set(self.waiting).isdisjoint(self.words) and min(self.waiting.values(), default=0) >= 0
-        )
+        within = len(self.sample) <= self.n_documents
+        require(within, "its sample has more documents than there are")
+        new = set(self.waiting).isdisjoint(self.words)
+        new &= min(self.waiting.values(), default=0) >= 0
         require(new, "its waiting words are in the model already")
 
     @property
-    def carriers(self) -> FloatArray:
+    def label_documents(self) -> FloatArray:
         """How many documents have a value of each label, [n_labels]."""
-        seen = self.stream.carriers[: self.space.schema.n_labels]
-        return np.asarray(seen * (self.n_documents / max(self.stream.n_documents, 1)))
+        seen = self.carriers[: self.space.schema.n_labels]
+        return np.asarray(seen * (self.n_documents / max(self.n_seen, 1)))
 
     @property
     def known(self) -> Sample:
@@ -103,36 +170,336 @@ class OpenStream:
             return self.sample
         return replace(self.sample, counts=csr_array(counts[:, : len(self.words)]))
 
+    @classmethod
+    def after_steps(
+        cls, steps: StochasticState, training: Training, words: tuple[str, ...]
+    ) -> "Stream":
+        """The stream that goes on from stochastic inference."""
+        assert training.sample is not None
+        n_documents = training.data.n_documents
+        # Documents of several passes count once.
+        share = n_documents / steps.n_seen
+        once = replace(
+            steps,
+            n_seen=n_documents,
+            label_total=share * steps.label_total,
+            carriers=share * steps.carriers,
+        )
+        return cls(
+            **vars(once),
+            sample=training.sample,
+            n_documents=n_documents,
+            words=words,
+            space=training.space,
+            priors=training.data.priors,
+            seed=training.seed,
+            learned=n_documents,
+        )
 
-def open_stream(
-    problem: Problem,
-    state: GlobalState,
-    words: tuple[str, ...],
-    space: LabelDesign,
-    executor: Executor,
-    seed: int,
-    batch_size: int | None,
-) -> OpenStream:
-    """The stream that goes on from a fit of documents in memory."""
-    n_documents = problem.n_documents
-    stream = stream_of(problem, state, problem.priors, executor, n_documents, batch_size)
-    sample = Sample.empty(problem.n_words, problem.n_labels).add(
-        csr_array(problem.counts, dtype=np.float32),
-        csr_array(problem.design, dtype=np.float32),
-        document_keys(seed, 0, n_documents),
+    @classmethod
+    def after_fit(
+        cls,
+        training: Training,
+        state: GlobalState,
+        words: tuple[str, ...],
+        executor: Executor,
+        seed: int,
+        batch_size: int | None,
+    ) -> "Stream":
+        """The stream that goes on from a fit of documents in memory."""
+        problem = training.known
+        n_documents, priors = problem.n_documents, problem.priors
+        steps = steps_after(problem, state, priors, executor, n_documents, batch_size)
+        sample = Sample.empty(problem.n_words, problem.n_labels).add(
+            csr_array(problem.counts, dtype=np.float32),
+            csr_array(problem.design, dtype=np.float32),
+            document_keys(seed, 0, n_documents),
+        )
+        return cls(
+            **vars(steps),
+            sample=sample,
+            n_documents=n_documents,
+            words=words,
+            space=training.space,
+            priors=priors,
+            seed=seed,
+            learned=n_documents,
+        )
+
+    def extend(
+        self,
+        corpus: Corpus,
+        parameters: Parameters,
+        run: Run,
+        init: str,
+        forget: float | None = None,
+    ) -> tuple["Stream", Relearned | None]:
+        """Go on with further documents, and learn topics again from the sample if that is due.
+
+        Some of the documents decide by their words whether the topics before or the new ones are
+        kept, before either learns from them.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Documents in memory, with words and labels that may be new.
+        parameters : Parameters
+            The parameters of a fit.
+        run : Run
+            How steps and fits proceed.
+        init : str
+            The start of the last fit, from which many documents begin again.
+        forget : float or None, default=None
+            After as many documents, those seen before count half; None weighs all alike.
+        """
+        stream = self._with_labels(corpus.labels, parameters.scaling)
+        _check_numbers(stream.space.schema, corpus.labels)
+        stream, counts = stream._with_words(corpus)
+        n_documents = counts.shape[0]
+        settled = stream.learned >= _MANY
+        factor = _FACTOR_OF_MANY if settled else _FACTOR
+        # Numbers on another scale than those before.
+        far = np.abs(stream.space.encode(corpus.labels, warn=False).data).max(initial=0.0) > FAR
+        if stream.n_documents + n_documents < factor * stream.learned and not far:
+            return stream._absorb(counts, corpus.labels, run, forget), None
+        rng = np.random.default_rng([stream.seed, stream.n_documents, 1])
+        wanted = 0 if far else max(_DECIDE, min(round(_SHARE * n_documents), _MOST_DECIDE))
+        order = rng.permutation(n_documents)
+        deciding, others = np.sort(order[:wanted]), np.sort(order[wanted:])
+        stream = stream._absorb(csr_array(counts[others]), corpus.labels[others], run, forget)
+        frequency = np.asarray(stream.sample.counts.sum(axis=0), np.float64)[: len(stream.words)]
+        if run.interrupted or not frequency.any():
+            return stream, None
+        stream = replace(stream, learned=stream.n_documents)
+        if settled and isinstance(parameters.init, str) and parameters.init == "auto":
+            parameters = replace(parameters, init=init)
+        fresh, relearned = stream._learn_again(parameters, rng, run)
+        words, labels = csr_array(counts[deciding]), corpus.labels[deciding]
+        before = after = 0.0
+        if len(deciding) >= _LEAST_DECIDE:
+            before = stream._likelihood(words, labels, frequency)
+            after = fresh._likelihood(words, labels, frequency)
+        if after >= before:
+            stream, renumbering = fresh._numbered_as(stream, frequency)
+            relearned = replace(relearned, renumbering=renumbering)
+        return stream._absorb(words, labels, run, forget), relearned
+
+    def _absorb(
+        self, counts: csr_array, labels: Labels, run: Run, forget: float | None = None
+    ) -> "Stream":
+        """Go on with documents `counts` [M, V + W], whose words and labels the stream has."""
+        stream, design = self, self.space.encode(labels)
+        for first in range(0, counts.shape[0], _AT_ONCE):
+            if run.interrupted:
+                break
+            rows = slice(first, min(first + _AT_ONCE, counts.shape[0]))
+            stream = stream._step(csr_array(counts[rows]), csr_array(design[rows]), run, forget)
+            run.task.update(documents=f"{rows.stop:,}")
+        return stream
+
+    def _step(self, counts: csr_array, design: Design, run: Run, forget: float | None) -> "Stream":
+        """A step that weighs its documents as those before them: what topics hold adds up."""
+        n_new, state, content = counts.shape[0], self.state, self.state.content
+        near = csr_array(
+            (np.clip(design.data, -FAR, FAR), design.indices, design.indptr), design.shape
+        )
+        kept = 1.0 if forget is None else 2.0 ** (-n_new / forget)
+        n_documents, n_words = self.n_documents + n_new, len(self.words)
+        block = make_block(csr_array(counts[:, :n_words]), near, content=content)
+        data = Data(
+            (block,),
+            self.space.scaling,
+            self.priors,
+            n_documents,
+            n_words,
+            self.space.n_columns,
+            content=content,
+        )
+        sample = self.sample if forget is None else self.sample.aged(1.0 / kept)
+        before = replace(
+            self,
+            state=_multiply(state, self.priors, self.priors, n_documents / self.n_documents),
+            n_seen=max(round(kept * self.n_seen), 1),
+            label_total=kept * self.label_total,
+            carriers=kept * self.carriers,
+            n_documents=n_documents,
+            sample=sample.add(
+                csr_array(counts, dtype=np.float32),
+                csr_array(design, dtype=np.float32),
+                document_keys(self.seed, self.n_documents, n_new),
+            ),
+        )
+        statistics = sum_documents(data, before.state, SETTINGS, run.here)
+        label_rate = statistics.carriers / np.maximum(before.carriers + statistics.carriers, 1.0)
+        return stochastic_step(
+            before, data, statistics, n_new / (before.n_seen + n_new), label_rate
+        )
+
+    def _with_labels(self, labels: Labels, scaling: Scaling) -> "Stream":
+        """The stream with room for all of these labels: new ones have no effect yet."""
+        schema = _extend_schema(self.space.schema, labels)
+        if schema.n_labels == self.space.schema.n_labels:
+            return self
+        space = self.space.grown(schema, scaling)
+        position, n_columns = self.space.positions_in(space), space.n_columns
+        parameters = move_labels(
+            self.space.scaling,
+            self.state.scaling,
+            space.scaling,
+            position,
+            self.state.n_topics,
+            n_columns,
+        )
+
+        def moved(values: FloatArray) -> FloatArray:
+            out = np.zeros(n_columns)
+            out[position] = values
+            return out
+
+        design = remap_columns(csr_array(self.sample.design), position.astype(np.int32), n_columns)
+        design.sort_indices()
+        versions = self.state.versions
+        if versions is not None:
+            # Documents of new levels have the shared words until topics are learned again.
+            versions = replace(versions, columns=position[versions.columns])
+        return replace(
+            self,
+            state=replace(self.state, scaling=parameters, versions=versions),
+            label_total=moved(self.label_total),
+            carriers=moved(self.carriers),
+            label_steps=moved(self.label_steps),
+            limits=DesignLimits(self.limits.labels_per_document, moved(self.limits.largest)),
+            sample=replace(self.sample, design=design),
+            space=space,
+        )
+
+    def _with_words(self, corpus: Corpus) -> tuple["Stream", csr_array]:
+        """The stream with the words of enough documents, and the counts of all words."""
+        stream, column = self, self._columns_of(corpus.words)
+        if (column < 0).any() or column.max(initial=0) >= len(self.words):
+            documents = np.bincount(corpus.counts.indices, minlength=len(column)).tolist()
+            waiting, known = dict(self.waiting), set(self.words)
+            for word, number in zip(corpus.words, documents, strict=True):
+                if number and word not in known:
+                    waiting[word] = waiting.get(word, 0) + number
+            joining = sorted(word for word, number in waiting.items() if number >= WORD_DOCUMENTS)
+            for word in joining:
+                del waiting[word]
+            stream = self._with_new_words(joining, _prune_waiting(waiting))
+            column = stream._columns_of(corpus.words)
+        return stream, _move_words(corpus.counts, column, stream.sample.counts.shape[1])
+
+    def _columns_of(self, words: tuple[str, ...]) -> IntArray:
+        """The column of each word among those of the model and those that wait; else -1."""
+        place = {word: i for i, word in enumerate((*self.words, *self.waiting))}
+        return np.array([place.get(word, -1) for word in words], dtype=np.int64)
+
+    def _with_new_words(self, joining: list[str], waiting: dict[str, int]) -> "Stream":
+        """The stream with further words, and with others that wait.
+
+        A new word begins with the tokens that it has in the sample, in its documents' topics.
+        """
+        stream = replace(self, words=(*self.words, *joining), waiting=waiting)
+        column = stream._columns_of((*self.words, *self.waiting))
+        counts = _move_words(self.sample.counts, column, len(stream.words) + len(waiting))
+        stream = replace(stream, sample=replace(self.sample, counts=counts))
+        if not joining:
+            return stream
+        new = csr_array(counts[:, len(self.words) : len(stream.words)])
+        rows = np.flatnonzero(np.diff(new.indptr))
+        design, known = csr_array(self.sample.design[rows]), csr_array(self.known.counts[rows])
+        state, versions = self.state, self.state.versions
+        view = PredictiveView(state, self.space.scaling)
+        shares = view.proportions(known, design, state.document_concentration)
+        entries = expand_counts(csr_array(new[rows]), design, state.content)
+        tokens = np.asarray(entries.T @ shares) * (self.n_documents / max(len(self.sample), 1))
+        if versions is not None:
+            grown = np.concatenate([versions.tokens, tokens.astype(versions.tokens.dtype)])
+            spread = np.append(versions.spread, word_spread(new))
+            tokens = tokens.reshape(len(joining), versions.n_groups, -1).sum(axis=1)
+            versions = replace(versions, tokens=grown, spread=spread)
+        added = (tokens + self.priors.topic_prior).astype(state.topics.dtype)
+        priors = self.priors
+        if priors.seeds is not None:
+            place = np.arange(len(self.words))
+            priors = replace(priors, seeds=_move_words(priors.seeds, place, len(stream.words)))
+        topics = np.concatenate([state.topics, added])
+        return replace(
+            stream, priors=priors, state=replace(state, topics=topics, versions=versions)
+        )
+
+    def _learn_again(
+        self, parameters: Parameters, rng: np.random.Generator, run: Run
+    ) -> tuple["Stream", Relearned]:
+        """The stream with the topics of a fit of its sample."""
+        space, values = _standardise(self.space, csr_array(self.sample.design), parameters.scaling)
+        design = csr_array(space.design(values), dtype=np.float32)
+        known = replace(self.known, design=design).take(self.sample.uniform(MOST_FITTED))
+        share = len(known) / self.n_documents
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)
+            tokens = np.asarray(known.counts.sum(axis=0)) / share
+            priors = make_priors(parameters, tokens, self.words)
+        content = content_columns(space, parameters.content)
+        part = priors.for_part(share)
+        problem = make_problem(known.counts, known.design, space.scaling, part, content=content)
+        fit = replace(run, trials=[], history=[], converged=False, stages={})
+        start = choose_start(problem, parameters, rng, fit)
+        fit.task.update(trying=None, perplexity=None, topics=start.n_topics)
+        with fit.stage("start"):
+            state = start.state(problem, parameters, problem.n_tokens)
+        state = fit_batch(Documents(problem, fit.here), state, fit, parameters.finds_number)
+        steps = steps_after(problem, state, priors, run.here, self.n_documents, self.batch_size)
+        sample = replace(self.sample, design=design)
+        fresh = replace(self, **vars(steps), sample=sample, space=space, priors=priors)
+        return fresh, Relearned(fit, start, expected_tokens(state, part).sum(axis=0))
+
+    def _likelihood(self, counts: csr_array, labels: Labels, frequency: FloatArray) -> float:
+        """The log likelihood of one half of documents' words given the other."""
+        known = csr_array(counts[:, : len(self.words)])
+        held_out = HeldOut(known, self.space.encode(labels), frequency)
+        score = held_out.score(self.state, self.space.scaling, _CONCENTRATION)
+        return float(score.likelihood.sum())
+
+    def _numbered_as(self, before: "Stream", frequency: FloatArray) -> tuple["Stream", Renumbering]:
+        """The stream whose topics have the numbers of those before that they resemble."""
+        n_topics = self.state.n_topics
+        partner, same = match(before.state, self.state, frequency)
+        order = np.full(n_topics, -1)
+        # Where there are fewer topics than before, the last numbers are those that are given up.
+        stays = np.flatnonzero(partner[:n_topics] >= 0)
+        order[stays] = partner[stays]
+        order[order < 0] = np.setdiff1d(np.arange(n_topics), order)
+        number = np.where(partner >= 0, np.argsort(order)[partner], -1)
+        return self.reordered(order), Renumbering(number, same, n_topics)
+
+
+def match(old: GlobalState, new: GlobalState, frequency: FloatArray) -> tuple[IntArray, BoolArray]:
+    """The partner of each old topic among the new, or -1, and whether they are the same, [T].
+
+    Seeded topics are partners, whatever their words.
+    """
+    alike = topic_similarity(
+        old.topics.T.astype(np.float64), new.topics.T.astype(np.float64), frequency
     )
-    return OpenStream(stream, sample, n_documents, words, space, problem.priors, seed, n_documents)
+    alike[old.seeded, new.seeded] = 1e3
+    rows, partners = linear_sum_assignment(-alike)
+    partner = np.full(old.n_topics, -1)
+    partner[rows] = partners
+    same = np.zeros(old.n_topics, dtype=np.bool_)
+    same[rows] = alike[rows, partners] >= SAME
+    return partner, same
 
 
-def stream_of(
+def steps_after(
     problem: Problem,
     state: GlobalState,
     priors: Priors,
     executor: Executor,
     n_documents: int,
     batch_size: int | None,
-) -> Stream:
-    """The stream that goes on from a fit of documents that stand for `n_documents`, with `priors`.
+) -> StochasticState:
+    """Where steps go on from a fit of documents that stand for `n_documents`, with `priors`.
 
     `problem` has the documents themselves, and the priors of its share of them.
     """
@@ -140,8 +507,8 @@ def stream_of(
     statistics = sum_documents(problem, state, SETTINGS, executor)
     steps, share = n_documents / batch_size, n_documents / problem.n_documents
     if share != 1.0:
-        state = _multiplied(state, problem.priors, priors, share)
-    return Stream(
+        state = _multiply(state, problem.priors, priors, share)
+    return StochasticState(
         state,
         batch_size,
         steps,
@@ -154,7 +521,42 @@ def stream_of(
     )
 
 
-def _multiplied(state: GlobalState, before: Priors, after: Priors, factor: float) -> GlobalState:
+def steps_from_state(
+    state: GlobalState,
+    space: LabelDesign,
+    labels: csr_array,
+    carriers: FloatArray,
+    n_documents: int,
+    batch_size: int | None,
+) -> StochasticState:
+    """Where steps go on from a fitted state, of whose documents nothing is left.
+
+    `labels` [S, n_labels] are the values in some of them, and `carriers` [n_labels] how many had
+    each. Their mean E[ln pi_mk] is taken to be the one at which the weights of topics are at their
+    optimum.
+    """
+    design = csr_array(space.design(labels))
+    scale = n_documents / max(labels.shape[0], 1)
+    seen = np.bincount(design.indices, minlength=space.n_columns) * scale
+    seen[: len(carriers)] = carriers
+    batch_size = batch_size or default_batch_size(n_documents)
+    steps = n_documents / batch_size
+    mean_labels = csr_array(np.asarray(design.mean(axis=0)).reshape(1, -1))
+    log_rate = space.scaling.log_rate_total(state.scaling, mean_labels)
+    return StochasticState(
+        state,
+        batch_size,
+        steps,
+        n_documents,
+        psi(state.prior_shape) - log_rate,
+        np.asarray(design.sum(axis=0)) * scale,
+        seen,
+        steps * (seen > 0),
+        DesignLimits.of(design),
+    )
+
+
+def _multiply(state: GlobalState, before: Priors, after: Priors, factor: float) -> GlobalState:
     """The state whose topics hold so many times the tokens, with other priors."""
     if state.versions is not None:
         tokens = state.versions.tokens * state.versions.tokens.dtype.type(factor)
@@ -164,236 +566,99 @@ def _multiplied(state: GlobalState, before: Priors, after: Priors, factor: float
     return replace(state, topics=topics.astype(state.topics.dtype))
 
 
-def stream_from(
-    state: GlobalState,
-    space: LabelDesign,
-    labels: csr_array,
-    carriers: FloatArray,
-    n_documents: int,
-    batch_size: int | None,
-) -> Stream:
-    """A stream that goes on from a fitted state, of whose documents nothing is left.
-
-    `labels` [S, n_labels] are the values in some of them, and `carriers` [n_labels] how many had
-    each. Their mean E[ln pi_mk] is taken to be the one at which the weights of topics are at their
-    optimum.
-    """
-    scaling, design = space.scaling, csr_array(space.design(labels))
-    seen = np.bincount(design.indices, minlength=space.n_columns).astype(np.float64)
-    seen *= n_documents / max(labels.shape[0], 1)
-    seen[: len(carriers)] = carriers
-    batch_size = batch_size or default_batch_size(n_documents)
-    steps = n_documents / batch_size
-    mean_labels = csr_array(np.asarray(design.mean(axis=0)).reshape(1, -1))
-    log_rate = scaling.log_rate_total(state.scaling, mean_labels)
-    return Stream(
-        state,
-        batch_size,
-        steps,
-        n_documents,
-        psi(state.prior_shape) - log_rate,
-        np.asarray(design.sum(axis=0)) * (n_documents / max(labels.shape[0], 1)),
-        seen,
-        steps * (seen > 0),
-        DesignLimits.of(design),
-    )
-
-
-def absorb(
-    opened: OpenStream, counts: csr_array, labels: Labels, run: Run, forget: float | None = None
-) -> OpenStream:
-    """Go on with further documents, whose words and labels the stream has.
-
-    Parameters
-    ----------
-    opened : OpenStream
-        The stream so far.
-    counts : sparse array of shape [M, V + W]
-        Documents, with the V words of the stream and the W that wait.
-    labels : Labels
-        Their labels.
-    run : Run
-        Where steps run, and what they report to.
-    forget : float or None, default=None
-        After as many documents, those seen before count half; None weighs all alike.
-    """
-    design = opened.space.encode(labels)
-    for first in range(0, counts.shape[0], _AT_ONCE):
-        if run.interrupted:
-            break
-        rows = slice(first, min(first + _AT_ONCE, counts.shape[0]))
-        opened = _step(opened, csr_array(counts[rows]), csr_array(design[rows]), run, forget)
-        run.task.update(documents=f"{rows.stop:,}")
-    return opened
-
-
-def _step(
-    opened: OpenStream, counts: csr_array, design: Design, run: Run, forget: float | None
-) -> OpenStream:
-    """A step that weighs its documents as those before them: what topics hold adds up."""
-    n_new, priors = counts.shape[0], opened.priors
-    near = csr_array((np.clip(design.data, -FAR, FAR), design.indices, design.indptr), design.shape)
-    kept = 1.0 if forget is None else 2.0 ** (-n_new / forget)
-    n_documents, n_words = opened.n_documents + n_new, len(opened.words)
-    state = opened.stream.state
-    problem = Data(
-        (make_block(csr_array(counts[:, :n_words]), near, content=state.content),),
-        opened.space.scaling,
-        priors,
-        n_documents,
-        n_words,
-        opened.space.n_columns,
-        content=state.content,
-    )
-    stream = replace(
-        opened.stream,
-        state=_multiplied(state, priors, priors, n_documents / opened.n_documents),
-        n_documents=max(round(kept * opened.stream.n_documents), 1),
-        label_total=kept * opened.stream.label_total,
-        carriers=kept * opened.stream.carriers,
-    )
-    statistics = sum_documents(problem, stream.state, SETTINGS, run.here)
-    label_rate = statistics.carriers / np.maximum(stream.carriers + statistics.carriers, 1.0)
-    sample = opened.sample if forget is None else opened.sample.aged(1.0 / kept)
-    return replace(
-        opened,
-        stream=stochastic_step(
-            stream, problem, statistics, n_new / (stream.n_documents + n_new), label_rate
-        ),
-        sample=sample.add(
-            csr_array(counts, dtype=np.float32),
-            csr_array(design, dtype=np.float32),
-            document_keys(opened.seed, opened.n_documents, n_new),
-        ),
-        n_documents=n_documents,
-    )
-
-
-def with_labels(opened: OpenStream, labels: Labels, scaling: Scaling) -> OpenStream:
-    """The stream with room for all of these labels: new ones have no effect yet."""
-    before = opened.space
-    schema = grown_schema(before.schema, labels)
-    if schema.n_labels == before.schema.n_labels:
-        return opened
-    space = before.grown(schema, scaling)
-    position = before.positions_in(space)
-    stream, state = opened.stream, opened.stream.state
-    n_labels = space.n_columns
-    parameters = move_labels(
-        before.scaling, state.scaling, space.scaling, position, state.n_topics, n_labels
-    )
-
-    def moved(values: FloatArray) -> FloatArray:
-        out = np.zeros(n_labels)
-        out[position] = values
-        return out
-
-    design = csr_array(opened.sample.design)
-    design = csr_array(
-        (design.data, position[design.indices].astype(np.int32), design.indptr),
-        shape=(design.shape[0], n_labels),
-    )
-    design.sort_indices()
-    limits = DesignLimits(stream.limits.labels_per_document, moved(stream.limits.largest))
-    versions = state.versions
-    if versions is not None:
-        # Documents of new levels have the shared words until topics are learned again.
-        versions = replace(versions, columns=position[versions.columns])
-    return replace(
-        opened,
-        space=space,
-        stream=replace(
-            stream,
-            state=replace(state, scaling=parameters, versions=versions),
-            label_total=moved(stream.label_total),
-            carriers=moved(stream.carriers),
-            label_steps=moved(stream.label_steps),
-            limits=limits,
-        ),
-        sample=replace(opened.sample, design=design),
-    )
-
-
-def with_words(opened: OpenStream, corpus: Corpus) -> tuple[OpenStream, csr_array]:
-    """The stream with the words that enough documents have, and the corpus' counts of all words.
-
-    A new word begins with the tokens that it has in the sample, in the topics of its documents.
-    """
-    place = {word: i for i, word in enumerate((*opened.words, *opened.waiting))}
-    column = np.array([place.get(word, -1) for word in corpus.words], dtype=np.int64)
-    if (column < 0).any() or column.max(initial=0) >= len(opened.words):
-        documents = np.bincount(corpus.counts.indices, minlength=len(column)).tolist()
-        waiting = dict(opened.waiting)
-        known = set(opened.words)
-        for word, number in zip(corpus.words, documents, strict=True):
-            if number and word not in known:
-                waiting[word] = waiting.get(word, 0) + number
-        joining = sorted(word for word, number in waiting.items() if number >= WORD_DOCUMENTS)
-        for word in joining:
-            del waiting[word]
-        opened = _with_words(opened, joining, _remembered(waiting))
-        place = {word: i for i, word in enumerate((*opened.words, *opened.waiting))}
-        column = np.array([place.get(word, -1) for word in corpus.words], dtype=np.int64)
-    return opened, _columns(corpus.counts, column, len(place))
-
-
-def _columns(counts: csr_array, column: IntArray, n_columns: int) -> csr_array:
+def _move_words(counts: csr_array, column: IntArray, n_columns: int) -> csr_array:
     """The counts of each word in its column; -1 leaves it out."""
-    counts = csr_array(counts)
-    if np.array_equal(column, np.arange(len(column))):
-        return csr_array((counts.data, counts.indices, counts.indptr), (counts.shape[0], n_columns))
-    kept = column[counts.indices] >= 0
-    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[kept]
-    shape = (counts.shape[0], n_columns)
-    found = csr_array((counts.data[kept], (rows, column[counts.indices[kept]])), shape=shape)
-    found.sort_indices()
-    return found
+    moved = remap_columns(csr_array(counts), column.astype(np.int32), n_columns)
+    moved.sort_indices()
+    return moved
 
 
-def _with_words(opened: OpenStream, joining: list[str], waiting: dict[str, int]) -> OpenStream:
-    """The stream with further words, and with others that wait."""
-    words = (*opened.words, *joining)
-    place = {word: i for i, word in enumerate((*words, *waiting))}
-    before = (*opened.words, *opened.waiting)
-    column = np.array([place.get(word, -1) for word in before], dtype=np.int64)
-    counts = _columns(opened.sample.counts, column, len(place))
-    if not joining:
-        return replace(opened, waiting=waiting, sample=replace(opened.sample, counts=counts))
-    priors, state = opened.priors, opened.stream.state
-    new = csr_array(counts[:, len(opened.words) : len(words)])
-    rows = np.flatnonzero(np.diff(new.indptr))
-    view = PredictiveView(state, opened.space.scaling)
-    design = csr_array(opened.sample.design[rows])
-    shares = view.proportions(
-        csr_array(opened.known.counts[rows]), design, state.document_concentration
-    )
-    found, versions = expand_counts(csr_array(new[rows]), design, state.content), state.versions
-    tokens = np.asarray(found.T @ shares) * (opened.n_documents / max(len(opened.sample), 1))
-    if versions is not None:
-        grown = np.concatenate([versions.tokens, tokens.astype(versions.tokens.dtype)])
-        spread = np.append(versions.spread, word_spread(new))
-        versions = replace(versions, tokens=grown, spread=spread)
-        tokens = tokens.reshape(len(joining), versions.n_groups, -1).sum(axis=1)
-    topics = np.concatenate(
-        [state.topics, (tokens + priors.topic_prior).astype(state.topics.dtype)]
-    )
-    if priors.seeds is not None:
-        seeds = _columns(priors.seeds, np.arange(len(opened.words)), len(words))
-        priors = replace(priors, seeds=seeds)
-    return replace(
-        opened,
-        words=words,
-        waiting=waiting,
-        priors=priors,
-        stream=replace(opened.stream, state=replace(state, topics=topics, versions=versions)),
-        sample=replace(opened.sample, counts=counts),
-    )
-
-
-def _remembered(waiting: dict[str, int]) -> dict[str, int]:
+def _prune_waiting(waiting: dict[str, int]) -> dict[str, int]:
     """Words to remember: of too many, those that most documents had, the latest of equals."""
     if len(waiting) <= 2 * _MOST_WAITING:
         return waiting
     order = sorted(enumerate(waiting), key=lambda item: (waiting[item[1]], item[0]))
     kept = {word for _, word in order[-_MOST_WAITING:]}
     return {word: number for word, number in waiting.items() if word in kept}
+
+
+def _standardise(
+    space: LabelDesign, design: csr_array, scaling: Scaling
+) -> tuple[LabelDesign, csr_array]:
+    """The space and the values of labels, with numbers standardised by these documents."""
+    values = csr_array(space.values(design), dtype=np.float64, copy=True)
+    columns, blocks = space.schema.slices(), []
+    for block in space.schema.blocks:
+        mean, scale = list(block.mean), list(block.scale)
+        for i, name in enumerate(block.columns if block.kind == "number" else ()):
+            entries = values.indices == columns[block.name].start + i
+            if entries.any():
+                numbers = values.data[entries] * scale[i] + mean[i]
+                mean[i], scale[i] = Moments.of(numbers, block.centred).standard(name)
+                values.data[entries] = (numbers - mean[i]) / scale[i]
+        blocks.append(replace(block, mean=tuple(mean), scale=tuple(scale)))
+    # Which labels are ordered stays; what terms learn follows these documents.
+    known = dict.fromkeys(space.terms) if scaling == "auto" else None
+    return LabelDesign.fit(scaling, LabelSchema(tuple(blocks)), values, known), values
+
+
+def read_further_labels(schema: LabelSchema, labels: Any, n_documents: int, owner: str) -> Labels:
+    """Labels of further documents: known columns as training read them, new ones by their type."""
+    known = schema.read(labels, n_documents, owner)
+    if isinstance(labels, Labels) or not is_frame(labels):
+        return known
+    parsed = as_labels(labels, n_documents, owner).blocks
+    before = {block.name: block for block in schema.blocks}
+    extended = {block.name: block for block in _extend_schema(schema, known).blocks}
+    for block in parsed:
+        if block.kind != "number" or block.name not in before:
+            continue
+        old, new = before[block.name], extended[block.name]
+        if old.kind != "number" and len(new.columns) > len(old.columns):
+            raise ValueError(
+                f"`labels` of {owner} must be of the kinds that earlier calls saw. Got numbers "
+                f"in {block.name!r}, which was of kind {old.kind}. Convert the column to "
+                "its levels, or give it another name."
+            )
+    return Labels((*known.blocks, *(b for b in parsed if b.name not in before)), n_documents)
+
+
+def _check_numbers(schema: LabelSchema, labels: Labels) -> None:
+    """Raise if a number is so far from those seen that no scale would fit both."""
+    standards = {
+        (block.name, name): (mean, scale)
+        for block in schema.blocks
+        for name, mean, scale in zip(block.columns, block.mean, block.scale, strict=False)
+    }
+    for block in labels.blocks:
+        for j, name in enumerate(block.columns):
+            if (block.name, name) not in standards:
+                continue
+            mean, scale = standards[block.name, name]
+            numbers = block.values.data[block.values.indices == j]
+            far = np.abs(numbers - mean) > _FARTHEST * max(scale, abs(mean))
+            if far.any():
+                raise ValueError(
+                    f"Numbers of HDSP.partial_fit must be within {_FARTHEST:,.0f} times those seen "
+                    f"before. Got {numbers[far][0]:g} in {name!r}, where the mean was {mean:g} and "
+                    f"the standard deviation {scale:g}. Correct it, or leave it missing."
+                )
+
+
+def _extend_schema(schema: LabelSchema, labels: Labels) -> LabelSchema:
+    """A schema with the tags, levels and columns of `labels` that it does not have yet.
+
+    Numbers keep the mean and scale that they have.
+    """
+    new = {block.name: block for block in labels.blocks if block.columns}
+    blocks = []
+    for block in schema.blocks:
+        other = new.pop(block.name, None)
+        if other is not None and block.kind != "number":
+            carried = np.bincount(other.values.indices, minlength=len(other.columns)) > 0
+            known = set(block.columns)
+            seen = [name for name, is_seen in zip(other.columns, carried, strict=True) if is_seen]
+            further = [name for name in seen if name not in known]
+            block = replace(block, columns=(*block.columns, *further))
+        blocks.append(block)
+    return LabelSchema((*blocks, *(BlockSchema.of(block) for block in new.values())))

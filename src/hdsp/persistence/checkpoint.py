@@ -3,8 +3,8 @@
 import hashlib
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from hdsp.exceptions import ModelFileError, NotSavedWarning
-from hdsp.fit.run import AfterPass, History, Resumed, Run, Trial
-from hdsp.fit.stochastic import AfterStep, PassSoFar, Stream
+from hdsp.fit.run import Run, Trial
+from hdsp.fit.stochastic import PassSoFar, StochasticState
 from hdsp.model.data import Data, Problem
 from hdsp.model.state import DocumentState, GlobalState, padded
 from hdsp.persistence.expressions import is_seed, plain
@@ -31,14 +31,14 @@ _SHARE_OF_TIME = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class _Progress:
-    """How far a fit has come; a stream has a state of its own."""
+class Progress:
+    """How far a fit has come; steps have a state of their own."""
 
-    trials: list[Trial]
+    trials: list[Trial] = field(default_factory=list)
     passes: list[dict[str, float]] = field(default_factory=list)
     state: GlobalState | None = None
     documents: DocumentState | None = None
-    stream: Stream | None = None
+    steps: StochasticState | None = None
     so_far: PassSoFar | None = None
 
 
@@ -50,15 +50,13 @@ class Checkpoint:
     ----------
     folder : Path
         The folder, made if it does not exist.
-    data : str
-        The fingerprint of the training data.
     parameters : mapping of str to object
         The constructor's parameters.
     """
 
     folder: Path
-    data: str
     parameters: Mapping[str, Any]
+    _data: str = field(default="", init=False)
     _written: float = field(default=-np.inf, init=False)
     _cost: float = field(default=0.0, init=False)
 
@@ -70,86 +68,61 @@ class Checkpoint:
             )
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def resume(self, problem: Data, run: Run, most_topics: int) -> Resumed | None:
-        """The state of the fit, or None if there is none yet; trials are added to `run`.
+    def resume(self, fingerprint: str, problem: Data, most_topics: int, run: Run) -> Progress:
+        """How far the fit of some data has come; trials and passes are added to `run`.
 
         Documents that are not in memory are not in checkpoints either: they start afresh.
         """
+        self._data = fingerprint
         self._remove_unfinished()
         path = self.folder / _NAME
         if not path.exists():
-            return None
+            return Progress()
         data, arrays = read_file(path, _KIND)
         try:
             self._check_same(data)
             sizes = {"V": problem.n_words, "J": problem.n_labels}
             # Copies, since the fit overwrites both these arrays and the file.
             reader = Decoder({name: array.copy() for name, array in arrays.items()}, sizes)
-            saved: _Progress = reader.decode(_Progress, data["progress"])
-            run.trials.extend(saved.trials)
-            if run.trials:
-                run.continue_from(run.trials[-1].seconds)
-            state = saved.state if saved.stream is None else saved.stream.state
-            if state is None:
-                return None
-            check_parameters(state, problem.scaling, problem.n_labels)
-            least = 1 if self.parameters["n_components"] == "auto" else most_topics
-            fits = least <= state.n_topics <= most_topics
-            require(fits and (saved.passes or saved.stream), "its topics are of another number")
-            known = all({"bound", "seconds"} <= row.keys() for row in saved.passes)
-            require(known, "its passes lack an entry")
-            documents = saved.documents
-            if isinstance(problem, Problem) and saved.stream is None:
-                shape = (problem.n_documents, padded(state.n_topics))
-                fits = documents is not None and documents.token_counts.shape == shape
-                require(fits, "its documents are others")
+            saved: Progress = reader.decode(Progress, data["progress"])
+            if saved.steps is not None:
+                saved = replace(saved, state=saved.steps.state)
+            if saved.state is not None:
+                self._check_state(saved, saved.state, problem, most_topics)
         except ModelFileError:
             raise
         except PARSE_ERRORS as error:
             raise unusable(path, error) from error
-        stream = None if saved.stream is None else (saved.stream, saved.so_far or PassSoFar())
-        return Resumed(state, documents, run.new_history(saved.passes), stream)
+        run.resume(saved.trials, saved.passes)
+        return saved
 
-    def pass_writer(self, run: Run) -> AfterPass:
-        """The function that `run` calls after its passes."""
+    def _check_state(
+        self, saved: Progress, state: GlobalState, problem: Data, most_topics: int
+    ) -> None:
+        """Raise unless a state is one of this fit."""
+        check_parameters(state, problem.scaling, problem.n_labels)
+        least = 1 if self.parameters["n_components"] == "auto" else most_topics
+        fits = least <= state.n_topics <= most_topics
+        require(fits and (saved.passes or saved.steps), "its topics are of another number")
+        known = all({"bound", "seconds"} <= row.keys() for row in saved.passes)
+        require(known, "its passes lack an entry")
+        if isinstance(problem, Problem) and saved.steps is None:
+            shape = (problem.n_documents, padded(state.n_topics))
+            fits = saved.documents is not None and saved.documents.token_counts.shape == shape
+            require(fits, "its documents are others")
 
-        def write(
-            state: GlobalState, joined: Callable[[], DocumentState | None], history: History
-        ) -> None:
-            if self._is_due() or run.interrupted:
-                self._write(_Progress(run.trials, history.rows, state, joined()))
-
-        return write
-
-    def step_writer(self, run: Run) -> AfterStep:
-        """The function that stochastic inference calls after its steps."""
-
-        def write(stream: Stream, so_far: PassSoFar, history: History) -> None:
-            if self._is_due() or run.interrupted:
-                saved = _Progress(run.trials, history.rows, stream=stream, so_far=so_far)
-                self._write(saved)
-
-        return write
-
-    def trial_writer(self, run: Run) -> Callable[[], None]:
-        """The function that a search calls after its trials."""
-
-        def write() -> None:
-            if self._is_due():
-                self._write(_Progress(run.trials))
-
-        return write
-
-    def _is_due(self) -> bool:
+    def is_due(self) -> bool:
         """Whether the last checkpoint is not recent."""
         wait = max(SECONDS_BETWEEN, self._cost / _SHARE_OF_TIME)
         return time.monotonic() >= self._written + wait
 
-    def _write(self, progress: _Progress) -> None:
+    def write(self, trials: list[Trial], passes: list[dict[str, float]], **state: Any) -> None:
+        """Write how far a fit has come: its trials and passes, and the state after them."""
         start = time.monotonic()
+        progress = Progress(trials, passes, **state)
         arrays: dict[str, AnyArray] = {}
         data = {
-            "data": self.data,
+            "data": self._data,
             "settings": self._settings(),
             "progress": encode(progress, arrays),
         }
@@ -177,7 +150,7 @@ class Checkpoint:
         settings = self._settings()
         stored = manifest["settings"]
         other = sorted(name for name in settings if stored.get(name) != settings[name])
-        if other or manifest["data"] != self.data:
+        if other or manifest["data"] != self._data:
             what = " and ".join(other) or "corpus"
             raise ModelFileError(
                 f"The checkpoint in {str(self.folder)!r} is of a fit with another {what}: delete "

@@ -15,7 +15,7 @@ from hdsp.analysis.label_prediction import LabelRegression
 from hdsp.analysis.softmax import SoftmaxRegression
 from hdsp.analysis.words import WordFactors
 from hdsp.corpus.frames import LIBRARIES
-from hdsp.fit.stream import OpenStream
+from hdsp.fit.stream import Stream
 from hdsp.model.state import GlobalState
 from hdsp.numerics import FloatArray
 from hdsp.persistence.expressions import (
@@ -59,13 +59,11 @@ _ANSWERS: dict[str, Any] = {
 _BY_COLUMN = ("counts", "labels")
 
 
-def save_model(
-    path: Path, model: FittedModel, parameters: Mapping[str, Any], opened: OpenStream | None = None
-) -> None:
+def save_model(path: Path, model: FittedModel, parameters: Mapping[str, Any]) -> None:
     """Write a model file; an existing file is replaced once the new one is complete.
 
     Everything that needs the training documents is computed first. `parameters` are the
-    constructor's, and `opened` is where `partial_fit` goes on.
+    constructor's.
     """
     model.complete()
     settings = model.source.text_settings
@@ -78,15 +76,15 @@ def save_model(
         "design": encode_design(model.space),
         "model": encode(model, arrays, given=_given(model.space, model.answers)),
         "answers": encode(dict(sorted(model.answers.items())), arrays, "answers"),
-        "stream": encode(opened, arrays, "stream", _given_of_stream(model)),
+        "stream": encode(model.stream, arrays, "stream", _given_of_stream(model)),
     }
     write_file(path, _KIND, data, arrays)
 
 
 def load_model(
     path: Path, known: Collection[str] | None = None
-) -> tuple[FittedModel, dict[str, Any], OpenStream | None]:
-    """Read a model file, and check everything in it: the model, the parameters and the stream.
+) -> tuple[FittedModel, dict[str, Any]]:
+    """Read a model file, and check everything in it: the model, its stream and the parameters.
 
     `known` are the names of the constructor's parameters; with None they are left unread.
     """
@@ -102,8 +100,8 @@ def load_model(
         model.answers.update(_decode_answers(reader, data["answers"], model))
         _check_model(model)
         reader.given = _given_of_stream(model)
-        opened = reader.decode(OpenStream | None, data["stream"], "stream")
-        return model, parameters, opened
+        stream = reader.decode(Stream | None, data["stream"], "stream")
+        return replace(model, stream=stream), parameters
     except PARSE_ERRORS as error:
         raise unusable(path, error) from error
 
@@ -125,13 +123,18 @@ def check_parameters(state: GlobalState, scaling: ScalingFunction, n_labels: int
 
 def _given(design: LabelDesign, answers: dict[str, Any]) -> dict[str, Any]:
     """What a file has elsewhere, or lacks."""
-    return {"space": design, "answers": answers, "left_out": None, "count_returning": None}
+    gone = dict.fromkeys(("left_out", "count_returning", "stream"))
+    return {"space": design, "answers": answers, **gone}
 
 
 def _given_of_stream(model: FittedModel) -> dict[str, Any]:
     """What a stream shares with its model."""
-    shared = {"words": model.source.words, "space": model.space, "priors": model.priors}
-    return {"stream.stream.state": model.state} | {f"stream.{k}": v for k, v in shared.items()}
+    return {
+        "stream.state": model.state,
+        "stream.words": model.source.words,
+        "stream.space": model.space,
+        "stream.priors": model.priors,
+    }
 
 
 def _check_model(model: FittedModel) -> None:

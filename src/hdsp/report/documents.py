@@ -15,8 +15,8 @@ from hdsp.analysis.topics import word_share
 from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.corpus.splitting import is_unspaced, splitter, stems
 from hdsp.corpus.text import TextSettings
-from hdsp.learning import running
 from hdsp.numerics import FloatArray, IntArray, sample_rows
+from hdsp.pipeline import running
 from hdsp.report.packing import pack_rounded, rounded
 
 # Longer texts are cut.
@@ -198,7 +198,7 @@ def read_from_words(model: Any, corpus: Corpus) -> tuple[FloatArray, str]:
     most = _MOST_READ if isinstance(corpus, StoredCorpus) else len(corpus)
     rows = sample_rows(len(corpus), most)
     part = in_memory(corpus[rows] if most < len(corpus) else corpus, owner)
-    with running(model._settings(), None) as run:
+    with running(model._parameters(), local=True) as run:
         reading, _ = read_corpus(fitted, part, None, run, owner, own_labels=True)
     found = np.full((len(corpus), len(fitted.groups)), np.nan)
     found[rows[reading.rows]] = fitted.groups.sum(reading.proportions.astype(np.float64))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP
-from hdsp.fit import Run
+from hdsp.fit.run import Run
 from hdsp_studies.comparison import ORIGINS, CorpusFolder
 from hdsp_studies.reproduction import STUDIES, run_study, runner
 from hdsp_studies.reproduction.results import (

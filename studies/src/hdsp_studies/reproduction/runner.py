@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from hdsp.fit import interrupting_at_once
+from hdsp.fit.run import interrupting_at_once
 from hdsp_studies.comparison import CorpusFolder
 from hdsp_studies.reproduction import drawing
 from hdsp_studies.reproduction.page import readme

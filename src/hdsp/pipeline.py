@@ -1,0 +1,376 @@
+"""The order of steps: from documents to a fitted model, and on with further documents."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
+
+from hdsp import progress
+from hdsp.analysis.fitted import FitReport, FittedModel, Source, topic_tokens
+from hdsp.analysis.groups import TopicGroups
+from hdsp.analysis.new_documents import check_own_labels, read_counts
+from hdsp.analysis.reading import LeftOut, Reading, estimate_proportions
+from hdsp.checks import make_generator, quoted
+from hdsp.corpus import Corpus, StoredCorpus, as_groups, as_labels
+from hdsp.exceptions import StreamWarning
+from hdsp.execution.executor import Executor, InProcess, make_executor
+from hdsp.fit.passes import Documents
+from hdsp.fit.run import Parameters, Run, topics_in_use
+from hdsp.fit.sample import Sample
+from hdsp.fit.stochastic import before_steps, default_batch_size, fit_stochastic
+from hdsp.fit.stream import Relearned, Renumbering, Stream, read_further_labels, steps_from_state
+from hdsp.fit.topics import Start, choose_start, fit_batch
+from hdsp.fit.training import NOT_IN_PARTS, Training, open_training
+from hdsp.model.data import make_problem
+from hdsp.model.priors import Priors
+from hdsp.model.state import DocumentState, GlobalState
+from hdsp.numerics import sample_rows
+from hdsp.persistence.checkpoint import Checkpoint, Progress
+from hdsp.scaling.design import LabelDesign
+
+# Documents whose labels say how a stream begins from a model.
+_MOST_REOPENED = 1_000
+
+
+def read_corpus(X: Any, labels: object, groups: object = None) -> tuple[Corpus, bool]:
+    """The documents of `HDSP.fit`, and whether their words are scikit-learn's feature names."""
+    owner = "HDSP.fit"
+    if isinstance(X, Corpus):
+        check_own_labels(labels, owner)
+        corpus, named = X, False
+        if groups is not None:
+            if corpus.has_groups:
+                raise ValueError(
+                    "`groups` of HDSP.fit must be None where X is a Corpus with groups of its own."
+                )
+            if isinstance(corpus, StoredCorpus):
+                raise ValueError(NOT_IN_PARTS)
+            corpus = corpus.with_groups(groups)
+    else:
+        counts, names = read_counts(X, owner)
+        n_documents, n_words = counts.shape
+        named, words = names is not None, names or tuple(f"w{i}" for i in range(n_words))
+        parsed = as_labels(labels, n_documents, owner)
+        known = as_groups(groups, n_documents, owner)
+        corpus = Corpus.trusted(counts, words, parsed, None, None, known)
+    if corpus.n_tokens == 0:
+        raise ValueError(
+            f"X of HDSP.fit has no word in any of its {corpus.n_documents} documents. Check the "
+            "vectoriser: its stop words and min_df may leave nothing."
+        )
+    return corpus, named
+
+
+@contextmanager
+def running(parameters: Parameters, local: bool = False) -> Iterator[Run]:
+    """A run that is shown and stopped as the parameters say, with executor and checkpoint.
+
+    Work on documents in memory uses the threads of this process, whatever the executor; `local`
+    work has no executor and no checkpoint.
+    """
+    checkpoint = None
+    if parameters.checkpoint is not None and not local:
+        # Where documents are fitted does not matter, only whether they are brought together.
+        settings = {**vars(parameters), "executor": parameters.executor is not None}
+        checkpoint = Checkpoint(Path(parameters.checkpoint), settings)
+    with ExitStack() as stack:
+        here = InProcess(parameters.n_threads)
+        executor: Executor = here
+        if parameters.executor is not None and not local:
+            executor = make_executor(parameters.executor)
+        stack.enter_context(progress.display(quiet=not parameters.verbose))
+        task = stack.enter_context(progress.task("Fitting topics", unit=None))
+        # BLAS threads would fight ours, and change the order of sums with their number.
+        stack.enter_context(threadpool_limits(1, "blas"))
+        stack.enter_context(here)
+        if executor is not here:
+            stack.enter_context(executor)
+        run = Run(
+            parameters.max_iter,
+            parameters.tol,
+            executor=executor,
+            here=here,
+            task=task,
+            checkpoint=checkpoint,
+        )
+        stack.enter_context(run.listening())
+        yield run
+
+
+def fit_model(
+    corpus: Corpus,
+    parameters: Parameters,
+    run: Run,
+    named: bool = False,
+    frames: str | None = None,
+    stream: bool = False,
+) -> FittedModel:
+    """Fit a model to documents.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    parameters : Parameters
+        The parameters.
+    run : Run
+        How the fit proceeds.
+    named : bool, default=False
+        Whether words are scikit-learn's feature names.
+    frames : str or None, default=None
+        The library of the tables that the model returns; None is the default.
+    stream : bool, default=False
+        Whether to fit in memory, and prepare for further documents.
+    """
+    rng = make_generator(parameters.random_state)
+    training = open_training(corpus, parameters, rng, run)
+    priors, n_documents = training.data.priors, corpus.n_documents
+    saved = Progress()
+    if run.checkpoint is not None:
+        most_topics = parameters.most_topics
+        saved = run.checkpoint.resume(training.fingerprint, training.data, most_topics, run)
+    start = choose_start(training.known, parameters, rng, run)
+    # An interrupted search may have another start than the one that all its trials lead to.
+    run.saves = not run.interrupted
+    run.task.update(trying=None, perplexity=None, topics=start.n_topics)
+    state = saved.state
+    if state is None or state.n_topics != start.n_topics:
+        saved = Progress()
+        run.history.clear()
+        with run.stage("start"):
+            state = start.state(training.known, parameters, training.n_tokens)
+    if parameters.stochastic:
+        steps = saved.steps
+        if steps is None:
+            batch_size = parameters.batch_size or default_batch_size(n_documents)
+            steps = before_steps(state, training.data.n_labels, batch_size)
+        with run.stage("passes"):
+            steps = fit_stochastic(training.data, steps, run, training.seed, saved.so_far)
+        state, documents = steps.state, None
+        following = Stream.after_steps(steps, training, corpus.words)
+    else:
+        fitted = Documents(training.data, run.executor_of(training.data), saved.documents)
+        state = fit_batch(fitted, state, run, parameters.finds_number)
+        documents, following = fitted.joined(), None
+    if stream:
+        seed = int(rng.integers(2**62))
+        with run.stage("stream"):
+            following = Stream.after_fit(
+                training, state, corpus.words, run.here, seed, parameters.batch_size
+            )
+    left_out, reading = _read_documents(training, state, documents, run)
+    source = Source(
+        corpus.words, named, frames, training.fingerprint, corpus.text_settings, corpus.reading
+    )
+    seeds = zip(state.seeded.tolist(), parameters.seeds or (), strict=True)
+    return FittedModel(
+        state,
+        training.space,
+        priors,
+        reading,
+        training.carriers,
+        n_documents,
+        source,
+        _report(run, start, state.n_topics, _count_topics(state, priors, n_documents)),
+        topic_names=dict(sorted(seeds)),
+        left_out=left_out,
+        count_returning=start.count_returning,
+        stream=following,
+    )
+
+
+def _read_documents(
+    training: Training, state: GlobalState, documents: DocumentState | None, run: Run
+) -> tuple[LeftOut, Reading]:
+    """Read the documents, or the sample, with topics that were learned without them."""
+    n_documents, priors = training.data.n_documents, training.data.priors
+    with run.stage("reading"):
+        if training.sample is not None:
+            return _read_sample(training.sample, training.space, state, priors, n_documents, run)
+        assert training.values is not None
+        left_out = LeftOut(
+            training.known,
+            state,
+            run.settings,
+            run.here,
+            groups=training.groups,
+            documents=documents,
+        )
+        n_topics = _count_topics(state, priors, n_documents)
+        return left_out, estimate_proportions(left_out, training.values, n_topics)
+
+
+def _read_sample(
+    sample: Sample,
+    space: LabelDesign,
+    state: GlobalState,
+    priors: Priors,
+    n_documents: int,
+    run: Run,
+) -> tuple[LeftOut, Reading]:
+    """Read a sample that stands for `n_documents`."""
+    problem = make_problem(
+        sample.counts, sample.design, space.scaling, priors, content=state.content
+    )
+    left_out = LeftOut(problem, state, run.settings, run.here, learned_from=n_documents)
+    values, n_topics = space.values(sample.design), _count_topics(state, priors, n_documents)
+    return left_out, estimate_proportions(left_out, values, n_topics, weights=sample.weights())
+
+
+def _count_topics(state: GlobalState, priors: Priors, n_documents: int) -> int:
+    return topics_in_use(topic_tokens(state, priors), n_documents)
+
+
+def _report(run: Run, start: Start, n_topics: int, n_in_use: int) -> FitReport:
+    """How a fit went that ended with `n_topics`."""
+    return FitReport(
+        run.history,
+        [trial.as_row() for trial in run.trials],
+        run.converged,
+        n_in_use,
+        start.numbers_after(n_topics),
+        start.name,
+        run.stage_rows(),
+    )
+
+
+def read_further(model: FittedModel, X: Any, labels: object) -> Corpus:
+    """The documents of `HDSP.partial_fit`; of a corpus, words and labels may be new."""
+    owner, source, space = "HDSP.partial_fit", model.source, model.space
+    if isinstance(X, Corpus):
+        check_own_labels(labels, owner)
+        return X
+    if model.stream is not None:
+        source, space = replace(source, words=model.stream.words), model.stream.space
+    counts, _ = read_counts(X, owner, source)
+    parsed = read_further_labels(space.schema, labels, counts.shape[0], owner)
+    return Corpus.trusted(counts, source.words, parsed, None, None)
+
+
+def extend_model(
+    model: FittedModel,
+    corpus: Corpus,
+    parameters: Parameters,
+    run: Run,
+    forget: float | None = None,
+) -> FittedModel:
+    """The model with a stream that has seen further documents; `refresh_model` follows it.
+
+    An interruption raises. `forget` is a half-life in documents.
+    """
+    if corpus.has_groups:
+        raise ValueError(NOT_IN_PARTS)
+    stream = model.stream or _reopen(model, parameters)
+    for part in corpus.parts():
+        stream, relearned = stream.extend(part, parameters, run, model.report.init, forget)
+        if run.interrupted:
+            raise KeyboardInterrupt
+        if relearned is not None:
+            model = _note_relearned(model, relearned, stream.learned)
+    return replace(model, stream=stream)
+
+
+def _reopen(model: FittedModel, parameters: Parameters) -> Stream:
+    """The stream that goes on from a model of batch inference."""
+    warnings.warn(
+        "HDSP.partial_fit goes on from a model that keeps no sample of its documents: effects, "
+        "expected topics and predictions are calibrated on the new documents alone. Begin with "
+        'partial_fit, or fit with inference="stochastic", to keep one.',
+        StreamWarning,
+        stacklevel=4,
+    )
+    space, words, n_documents = model.space, model.source.words, model.n_documents
+    values = csr_array(model.reading.values[sample_rows(len(model.reading), _MOST_REOPENED)])
+    steps = steps_from_state(
+        model.state, space, values, model.carriers, n_documents, parameters.batch_size
+    )
+    return Stream(
+        **vars(steps),
+        sample=Sample.empty(len(words), space.n_columns),
+        n_documents=n_documents,
+        words=words,
+        space=space,
+        priors=model.priors,
+        seed=int(make_generator(parameters.random_state).integers(2**62)),
+        learned=n_documents,
+    )
+
+
+def _note_relearned(model: FittedModel, relearned: Relearned, n_documents: int) -> FittedModel:
+    """The model with the report, and the topic names, after topics were learned again."""
+    moved, run = relearned.renumbering, relearned.run
+    facts = {"learned_again": n_documents, "better": int(moved is not None)}
+    if moved is None:
+        *rows, last = model.report.history
+        report = replace(model.report, history=[*rows, {**last, **facts}])
+        return replace(model, report=report)
+    run.history[-1].update(facts | moved.facts)
+    # Not those of the model, which may be of several calls ago.
+    groups = model.merged_topics or TopicGroups.single(len(moved.number))
+    kept: list[tuple[int, ...]] = []
+    names: dict[int, str] = {}
+    for topic, members in enumerate(groups.grown(len(moved.number)).members):
+        present = tuple(sorted(int(moved.number[k]) for k in members if moved.number[k] >= 0))
+        if present:
+            if topic in model.topic_names and all(moved.same[k] for k in members):
+                names[len(kept)] = model.topic_names[topic]
+            kept.append(present)
+    _warn_changed(model, moved, names, n_documents)
+    merged = model.merged_topics and TopicGroups(tuple(kept)).grown(moved.n_topics)
+    n_in_use = topics_in_use(relearned.tokens, n_documents)
+    report = _report(run, relearned.start, moved.n_topics, n_in_use)
+    return replace(model, report=report, topic_names=names, merged_topics=merged)
+
+
+def _warn_changed(
+    before: FittedModel, moved: Renumbering, names: Mapping[int, str], n_documents: int
+) -> None:
+    """Warn of topic numbers that mean other topics now, and of names that are gone."""
+    facts = moved.facts
+    if not facts["topics_changed"] and not facts["topics_gone"]:
+        return
+    changed = np.flatnonzero(~moved.same | (moved.number != np.arange(len(moved.same)))).tolist()
+    lost = [name for name in before.topic_names.values() if name not in names.values()]
+    nameless = f" Nothing is named {quoted(lost)} any more." if lost else ""
+    warnings.warn(
+        f"HDSP.partial_fit learned topics again from {n_documents:,} documents, which predicts the "
+        f"next ones better: {facts['topics_kept']} of {len(moved.number)} topics are the same, "
+        f"{facts['topics_new']} are new, and these numbers no longer mean what they did: "
+        f"{', '.join(map(str, changed[:20]))}{' …' if len(changed) > 20 else ''}.{nameless} Look "
+        "at topics() before you use numbers or names from earlier calls.",
+        StreamWarning,
+        stacklevel=5,
+    )
+
+
+def refresh_model(model: FittedModel, parameters: Parameters) -> FittedModel:
+    """The model of all documents that its stream has seen, read from the stream's sample."""
+    stream = model.stream
+    if stream is None or stream.n_documents == model.n_documents:
+        return model
+    state, priors, n_documents = stream.state, stream.priors, stream.n_documents
+    with threadpool_limits(1, "blas"), InProcess(parameters.n_threads) as here:
+        run = Run(executor=here, here=here)
+        left_out, reading = _read_sample(
+            stream.known, stream.space, state, priors, n_documents, run
+        )
+    return FittedModel(
+        state,
+        stream.space,
+        priors,
+        reading,
+        stream.label_documents,
+        n_documents,
+        replace(model.source, words=stream.words, fingerprint=f"stream of {n_documents}"),
+        replace(model.report, n_topics=_count_topics(state, priors, n_documents)),
+        topic_names=model.topic_names,
+        merged_topics=model.merged_topics and model.merged_topics.grown(state.n_topics),
+        left_out=left_out,
+        stream=stream,
+    )
