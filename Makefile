@@ -40,11 +40,11 @@ test: $(INSTALLED_DEV)
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/numpydoc lint $$(find src studies/src examples -name '*.py' ! -name 'plot_*')
-	@sh tests/report/install_browser.sh
+	@sh tools/install_browser.sh
 	@$(BIN)/python -m pytest -q -rs -n $(WORKERS) --dist loadgroup
 
 coverage: $(INSTALLED_DEV)
-	@sh tests/report/install_browser.sh
+	@sh tools/install_browser.sh
 	@$(BIN)/python -m pytest -q -rs -n $(WORKERS) --dist loadgroup --cov=hdsp --cov=hdsp_studies --cov-report=xml --cov-report=term:skip-covered
 
 # Blocks of the pages run as tests, examples of the gallery while the site is built.
@@ -63,12 +63,12 @@ wheel: | $(VENV)/pyvenv.cfg
 	@$(BIN)/python -m build -q -o dist studies
 
 check-wheel: wheel
-	@$(BIN)/python tests/check_wheel.py dist
+	@$(BIN)/python tools/check_wheel.py dist
 
 # Looked at before they are committed.
 screenshots: $(INSTALLED_DEV)
-	@sh tests/report/install_browser.sh
-	@$(BIN)/python docs/screenshots.py
+	@sh tools/install_browser.sh
+	@$(BIN)/python tools/screenshots.py
 
 bench: $(INSTALLED_DEV)
 	@$(BIN)/python benchmarks/run_all.py
@@ -86,7 +86,7 @@ $(INSTALLED): pyproject.toml | $(VENV)/pyvenv.cfg
 
 $(INSTALLED_DEV): pyproject.toml studies/pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing hdsp and hdsp-studies with their development tools"
-	@$(BIN)/python tests/constraints.py $(DEPENDENCIES) > $(VENV)/constraints.txt
+	@$(BIN)/python tools/constraints.py $(DEPENDENCIES) > $(VENV)/constraints.txt
 	@$(PIP) install -e '.[dev]' -e studies -c $(VENV)/constraints.txt
 	@touch $(INSTALLED) $@
 

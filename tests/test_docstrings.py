@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
-import pytest
 from numpydoc.docscrape import NumpyDocString
 
 import hdsp
@@ -106,10 +105,10 @@ def undocumented_parameters(member: Any) -> bool:
     return bool(names) and not docstring["Parameters"]
 
 
-@pytest.mark.parametrize("module", module_names())
-def test_docstrings(module: str) -> None:
+def test_docstrings() -> None:
     found = [
-        f"{member.__qualname__}: {fault}"
+        f"{module}.{member.__qualname__}: {fault}"
+        for module in module_names()
         for member in documented_objects(module)
         for fault in faults(member)
     ]
@@ -192,7 +191,4 @@ def test_faults_are_found() -> None:
     ]
     assert undocumented_parameters(Undocumented)
     assert not undocumented_parameters(Plain)
-
-
-def test_modules_are_found() -> None:
     assert {"hdsp.datasets", "hdsp.metrics"} <= set(module_names())

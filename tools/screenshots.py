@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 from hdsp import HDSP, plots
 from hdsp.cli.demo import demo_corpus, write_demo_report
 
-IMAGES = Path(__file__).parent / "images"
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
 # Name, address, width and height, and the scheme of colours.
 PICTURES = (

@@ -1,6 +1,6 @@
 """Install the wheels of a folder in a fresh environment, and run the lines of the README there.
 
-    python tests/check_wheel.py dist
+    python tools/check_wheel.py dist
 
 Nothing of the checkout is seen: everything runs in an empty folder.
 """
