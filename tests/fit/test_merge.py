@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from hdsp import HDSP, Categorical, Corpus, kernels
+from hdsp import HDSP, Categorical, Corpus
 from hdsp.corpus import LabelSchema
 from hdsp.execution.executor import InProcess
 from hdsp.fit.merge import (
@@ -25,7 +25,7 @@ from hdsp.model import LocalSettings, Priors, Truth, draw_documents, elbo, make_
 from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Constant
 from tests.problems import SCALINGS, elsewhere, fit_documents, problems
-from tests.reference import moves as plain
+from tests.reference import terms as plain
 from tests.reference.bound import Documents as FullDocuments
 from tests.reference.bound import bound_terms
 
@@ -245,24 +245,6 @@ def test_a_topic_that_was_split_in_two_is_merged_again():
     model = HDSP(max_components=4, init=doubled, random_state=0).fit(corpus)
     assert len(model.topic_weight_) == 3
     assert match_topics(truth.word_share, model.components_)[1].max() < 0.1
-
-
-def test_kernels_agree_with_their_twins():
-    rng = np.random.default_rng(0)
-    counts = rng.gamma(0.1, size=(9, 40)) * (rng.random((9, 40)) < 0.5)
-    out = np.empty(9)
-    kernels.sum_log_gamma(0, 9, counts, 0.05, out)
-    np.testing.assert_allclose(out, plain.sum_log_gamma(counts, 0.05), rtol=1e-12)
-    held = rng.gamma(0.2, size=(30, 5)) * (rng.random((30, 5)) < 0.5)
-    prior, rate, per_xi = (
-        rng.gamma(1.0, size=5),
-        rng.gamma(2.0, size=(30, 5)),
-        rng.gamma(1.0, size=30),
-    )
-    out = np.empty(5)
-    kernels.sum_proportion_terms(0, 5, held, prior, rate, per_xi, out)
-    expected = plain.sum_proportion_terms(held, prior, rate, per_xi)
-    np.testing.assert_allclose(out, expected, rtol=1e-12)
 
 
 @given(data=st.data())

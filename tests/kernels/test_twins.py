@@ -377,14 +377,3 @@ def test_share_tokens(seed):
     expected = softmax.share_tokens(dense, proportions, word_share)
     np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(out.sum(axis=1), dense.sum(axis=1), rtol=1e-9)
-
-
-@given(seed=SEEDS)
-def test_mean_proportions(seed):
-    rng = np.random.default_rng(seed)
-    token_counts, rate = rng.gamma(1.0, size=(6, 5)), rng.gamma(1.0, size=(6, 5)) + 0.1
-    prior_shape, lengths, xi = rng.random(5), rng.poisson(5.0, 6) * 1.0, rng.random(6) + 0.1
-    out = np.empty((6, 2))
-    kernels.mean_proportions(2, token_counts, prior_shape, lengths, xi, rate[:, 2:4].copy(), out)
-    expected = terms.mean_proportions(token_counts, prior_shape, lengths, xi, rate)
-    np.testing.assert_allclose(out, expected[:, 2:4], rtol=1e-12)

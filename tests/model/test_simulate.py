@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 from scipy.stats import chisquare
 
 from hdsp import HDSP, Categorical, LogLinear, simulate
-from hdsp.model import draw_documents
-from hdsp.model.simulate import _draw_words, draw_truth
-from hdsp.numerics import normalised_gamma_mean
+from hdsp.model import Truth, draw_documents
+from hdsp.model.simulate import _draw_words
+from hdsp.numerics import normalised_gamma_mean, weights_from_sticks
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,12 @@ def test_proportions_follow_the_scale():
 def example(n_documents, rng, n_topics=5, n_words=30):
     """Parameters and labels, with topics that differ much."""
     scaling = Categorical()
-    truth = draw_truth(n_topics, n_words, 3, scaling, rng, topic_prior=0.2)
+    truth = Truth(
+        topic_weight=weights_from_sticks(rng.beta(1.0, 1.0, size=n_topics - 1)),
+        word_share=rng.dirichlet(np.full(n_words, 0.2), size=n_topics),
+        weights=scaling.draw_prior(n_topics, 3, rng),
+        document_concentration=1.0,
+    )
     design = csr_array((rng.random((n_documents, 3)) < 0.4).astype(float))
     return truth, scaling, design
 

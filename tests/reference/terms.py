@@ -1,7 +1,7 @@
 """Gamma-function terms of the bound, written for reading."""
 
 import numpy as np
-from scipy.special import gammaln, psi
+from scipy.special import gammaln, psi, xlogy
 
 
 def dirichlet_terms(topics, topic_prior):
@@ -29,6 +29,11 @@ def fill_document_terms(counts, table, prior_shape, rate, token_counts, xi, weig
     return words, tangent, (prior + entropy).sum(axis=1), log_mean.sum(axis=0)
 
 
-def mean_proportions(token_counts, prior_shape, lengths, xi, rate):
-    """E[pi_mk] = a_mk / b_mk (equation 11)."""
-    return (prior_shape + token_counts) / (rate + (lengths / xi)[:, None])
+def pair_entropies(tokens, pairs):
+    """The change of -sum t ln t where two topics become one; `tokens` [M, V, T] = c gamma."""
+    return np.array(
+        [
+            (xlogy(one, one) + xlogy(other, other) - xlogy(one + other, one + other)).sum()
+            for one, other in ((tokens[..., j], tokens[..., k]) for j, k in pairs)
+        ]
+    )

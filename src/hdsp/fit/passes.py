@@ -135,11 +135,10 @@ class FitDocuments(Step):
     def __call__(self, block: Block, kept: BlockState | None) -> tuple[BlockState, Statistics]:
         """The documents' state, and their statistics."""
         before = None if kept is None else kept.documents
-        solution, statistics = block_step(self.view, block, before, self.settings)
-        state = BlockState(solution.documents, block.lengths, block.design)
-        if self.remember:
-            state = replace(state, weight=solution.weight, token_weight=solution.token_weight)
-        return state, statistics
+        solved, statistics = block_step(self.view, block, before, self.settings)
+        if not self.remember:
+            solved = BlockState(solved.documents, block.lengths, block.design)
+        return solved, statistics
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,14 +27,7 @@ _MODULES = {
     "labels": ("sweep_gamma_weights", "sweep_normal_weights"),
     "matrices": ("csr_arrays", "descend_rows", "exp_product", "sparse_product"),
     "reading": ("add_softmax_loss", "mixture_log_likelihood", "predict_documents", "share_tokens"),
-    "terms": (
-        "dirichlet_terms",
-        "fill_document_terms",
-        "mean_proportions",
-        "sum_log_gamma",
-        "sum_pair_entropies",
-        "sum_proportion_terms",
-    ),
+    "terms": ("dirichlet_terms", "fill_document_terms", "sum_pair_entropies"),
     "words": ("count_ids", "find_words"),
 }
 

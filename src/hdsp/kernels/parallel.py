@@ -6,7 +6,7 @@ for everything inside a block of code, as one sets the number of BLAS threads.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from typing import Any
 
@@ -19,16 +19,9 @@ def use_threads(n_threads: int) -> Iterator[None]:
 
     Work that runs inside one of these threads has no threads of its own.
     """
-    if n_threads < 2:
-        token = _THREADS.set(None)
-        try:
-            yield
-        finally:
-            _THREADS.reset(token)
-        return
     # The thread that asks is one of them.
-    with ThreadPoolExecutor(n_threads - 1) as pool:
-        token = _THREADS.set((pool, n_threads))
+    with ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else nullcontext() as pool:
+        token = _THREADS.set((pool, n_threads) if pool else None)
         try:
             yield
         finally:

@@ -6,7 +6,6 @@ to vectorise, the float64 one is accurate to rounding and serves the tests and s
 
 import gc
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,15 +48,13 @@ DEVICE: dict[str, Any] = {
 PART: Any = {"inline": "always", "no_cpython_wrapper": True}
 
 
-def kernel(function: Callable[..., Any] | None = None, **more: Any) -> Any:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, at its first call, and cache it on disk.
 
     numba caches beside the module, or in the user's own folder where that is read-only; where
     neither can be written, every process compiles again.
     """
-    if function is None:
-        return partial(kernel, **more)
-    options = {"nogil": True, "no_cfunc_wrapper": True, **ARITHMETIC, **more}
+    options = {"nogil": True, "no_cfunc_wrapper": True, **ARITHMETIC}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:
@@ -238,35 +235,11 @@ def _log_float32(x):
     return np.float32(exponent) * np.float32(0.693147182) + (series * u * u + u)
 
 
-# Compiled code calls the functions below, each in the precision of its argument.
+def _by_precision(name: str, single: Any, double: Any) -> Any:
+    """A function for compiled code: `single` where its argument is float32, else `double`."""
 
-
-def exp_digamma(x):
-    """exp(psi(x)), the geometric mean of a Gamma(x, 1) variable; zero where it underflows.
-
-    Plain twin: ``numpy.exp(scipy.special.psi(x))``.
-    """
-    raise NotImplementedError("exp_digamma is only called from compiled code.")
-
-
-def fast_log(x):
-    """ln(x) of a positive number, in a form the compiler can vectorise in float32.
-
-    Plain twin: ``numpy.log``.
-    """
-    raise NotImplementedError("fast_log is only called from compiled code.")
-
-
-def fast_exp(x):
-    """exp(x) for |x| <= 80, in a form the compiler can vectorise in float32.
-
-    Plain twin: ``numpy.exp``.
-    """
-    raise NotImplementedError("fast_exp is only called from compiled code.")
-
-
-def _compile_by_precision(function: Any, single: Any, double: Any) -> None:
-    """Let calls of `function` in compiled code be calls of `single` in float32, else `double`."""
+    def function(x: Any) -> Any:
+        raise NotImplementedError(f"{name} is only called from compiled code.")
 
     def choose(x: Any) -> Any:
         chosen = single if x == types.float32 else double
@@ -277,8 +250,13 @@ def _compile_by_precision(function: Any, single: Any, double: Any) -> None:
         return implementation
 
     overload(function, jit_options=INLINED)(choose)
+    return function
 
 
-_compile_by_precision(exp_digamma, _exp_digamma_float32, _exp_digamma_float64)
-_compile_by_precision(fast_log, _log_float32, np.log)
-_compile_by_precision(fast_exp, _exp_float32, np.exp)
+# exp(psi(x)), the geometric mean of a Gamma(x, 1) variable; zero where it underflows.
+# Plain twin: ``numpy.exp(scipy.special.psi(x))``.
+exp_digamma = _by_precision("exp_digamma", _exp_digamma_float32, _exp_digamma_float64)
+# ln(x) of a positive number, in a form the compiler can vectorise in float32; twin: ``numpy.log``.
+fast_log = _by_precision("fast_log", _log_float32, np.log)
+# exp(x) for |x| <= 80, in a form the compiler can vectorise in float32; twin: ``numpy.exp``.
+fast_exp = _by_precision("fast_exp", _exp_float32, np.exp)

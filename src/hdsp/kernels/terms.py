@@ -1,9 +1,9 @@
-"""Terms of the bound with gamma functions: of q(phi), of documents, and of merged topics."""
+"""Terms of the bound: of q(phi), of documents, and the entropies that merges of topics lose."""
 
 import numpy as np
 from numba import njit
 
-from hdsp.kernels.special import DEVICE, digamma_and_log_gamma, fast_log, fill, kernel, scratch
+from hdsp.kernels.special import DEVICE, digamma_and_log_gamma, fast_log, kernel, scratch
 
 # Tokens of less than this share of the prior shape enter by a second-order expansion.
 _SMALL_SHARE = 1e-4
@@ -45,19 +45,6 @@ def dirichlet_terms(first, last, topics, topic_prior, out):
                 psi, log_gamma = digamma_and_log_gamma(eta + n)
                 total += log_gamma - prior[1, 0] - n * psi
         out[i] = total
-
-
-@kernel
-def mean_proportions(first_topic, token_counts, prior_shape, lengths, xi, rate, out):
-    """``out[m, q] = (a0_k + n_mk) / (rho_mk + N_m / xi_m)``, k = first_topic + q (equation 11).
-
-    `rate` and `out` [M, Q] hold some topics only. Plain twin: ``tests/reference/terms.py``.
-    """
-    for m in range(out.shape[0]):
-        per_xi = lengths[m] / xi[m]
-        for q in range(out.shape[1]):
-            k = first_topic + q
-            out[m, q] = (prior_shape[k] + token_counts[m, k]) / (rate[m, q] + per_xi)
 
 
 @kernel
@@ -140,49 +127,6 @@ def fill_document_terms(
 
 
 @kernel
-def sum_log_gamma(first, last, word_counts, prior, out):
-    """``out[q] = sum_i ln G(prior + n_qi) - ln G(prior)`` for topics `first` to `last`.
-
-    `word_counts` [Q, V] holds n. Plain twin: ``tests/reference/moves.py``.
-    """
-    _, log_prior = digamma_and_log_gamma(prior)
-    for q in range(first, last):
-        total = 0.0
-        for i in range(word_counts.shape[1]):
-            n = np.float64(word_counts[q, i])
-            if n > 0.0:
-                _, log_gamma = digamma_and_log_gamma(prior + n)
-                total += log_gamma - log_prior
-        out[q] = total
-
-
-@kernel
-def sum_proportion_terms(first, last, token_counts, prior_shape, rate, per_xi, out):
-    """``out[q] = sum_m ln G(a_mq) - ln G(a0_q) - a_mq ln b_mq`` for topics `first` to `last`.
-
-    With a = a0 + n and b = rho + N / xi (equation 11); `token_counts` [M, Q] holds n, `rate` [M, Q]
-    rho and `per_xi` [M] N / xi. Plain twin: ``tests/reference/moves.py``.
-    """
-    n_topics = last - first
-    log_prior = np.empty(n_topics)
-    total = np.empty(n_topics)
-    fill(total, 0.0)
-    for j in range(n_topics):
-        _, log_prior[j] = digamma_and_log_gamma(np.float64(prior_shape[first + j]))
-    for m in range(token_counts.shape[0]):
-        for j in range(n_topics):
-            q = first + j
-            n = np.float64(token_counts[m, q])
-            a0 = np.float64(prior_shape[q])
-            if n > 0.0:
-                _, log_gamma = digamma_and_log_gamma(a0 + n)
-                total[j] += log_gamma - log_prior[j]
-            total[j] -= (a0 + n) * np.log(np.float64(rate[m, q]) + np.float64(per_xi[m]))
-    for j in range(n_topics):
-        out[first + j] = total[j]
-
-
-@kernel
 def sum_pair_entropies(
     first, last, size, indptr, indices, token_weight, weight, table, token_counts, pairs, out
 ):
@@ -190,7 +134,7 @@ def sum_pair_entropies(
 
     With t_j = c_i gamma_ij: the sum of ``t_j ln t_j + t_k ln t_k - (t_j + t_k) ln (t_j + t_k)``
     over the words of documents `first` to `last`. It is added to ``out[first // size]`` [Q], so
-    that ranges can be summed in order. Plain twin: ``tests/reference/moves.py``.
+    that ranges can be summed in order. Plain twin: ``tests/reference/terms.py``.
     """
     row = out[first // size]
     for m in range(first, last):

@@ -3,7 +3,7 @@
 Blocks are in memory, or are read from a corpus when they are needed, in this process or another.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from hdsp.corpus import Corpus
-from hdsp.corpus.stored import StoredCorpus
+from hdsp.corpus.stored import Shard, StoredCorpus
 from hdsp.model.priors import Priors
 from hdsp.model.versions import NO_CONTENT, expand_counts
 from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray, IntArray
@@ -227,37 +227,13 @@ def _entries(counts: csr_array, design: Design, content: IntArray, dtype: _Real)
     )
 
 
-class Readable(Hashable, Protocol):
-    """A part of a corpus, such as a shard: a value that can be pickled, compared and read."""
-
-    @property
-    def n_documents(self) -> int:
-        """Number of its documents."""
-
-    def read(self) -> Corpus:
-        """Read the documents."""
-
-
-@dataclass(frozen=True)
-class _CorpusPart:
-    """Some documents of a corpus in memory, in place of a shard; parts differ by number."""
-
-    number: int
-    corpus: Corpus = field(compare=False)
-
-    @property
-    def n_documents(self) -> int:
-        return self.corpus.n_documents
-
-    def read(self) -> Corpus:
-        return self.corpus
+# A part of a corpus: a shard, which is read where it is needed, or documents in memory.
+Readable = Shard | Corpus
 
 
 def readable_parts(corpus: Corpus) -> tuple[Readable, ...]:
     """The shards of a corpus on disk, or parts of one in memory."""
-    if isinstance(corpus, StoredCorpus):
-        return corpus.shards
-    return tuple(_CorpusPart(number, part) for number, part in enumerate(corpus.parts()))
+    return corpus.shards if isinstance(corpus, StoredCorpus) else tuple(corpus.parts())
 
 
 @dataclass(frozen=True)
@@ -273,7 +249,7 @@ class Encoding:
 
     def read(self, part: Readable) -> tuple[csr_array, Design]:
         """Counts and design of a part of the corpus, as compactly as the document step takes."""
-        corpus = part.read()
+        corpus = part.read() if isinstance(part, Shard) else part
         design = self.space.encode(corpus.labels)
         return csr_array(corpus.counts, dtype=np.float32), csr_array(design, dtype=np.float32)
 

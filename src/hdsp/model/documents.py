@@ -1,6 +1,6 @@
 """The document step: q(pi) of a block of documents, and their statistics."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import psi
@@ -88,11 +88,6 @@ class DocumentView:
         self.prior_shape = pad(state.prior_shape, width, dtype)
         self.topic_weight = pad(state.topic_weight, width, dtype)
 
-    def rates(self, design: Design) -> FloatArray:
-        """E[rho_mk], [M, K], padded with ones."""
-        width = self.table.shape[1]
-        return expected_rates(self.scaling, self.weights.scaling, design, width, self.dtype)
-
 
 def word_factors(state: GlobalState, dtype: np.dtype[np.floating]) -> FloatArray:
     """The words' factors of the responsibilities, [V, K]: of the groups' words with versions."""
@@ -144,29 +139,7 @@ def expected_rates(
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """The solution of a block, as the kernel returns it.
-
-    Attributes
-    ----------
-    documents : DocumentState
-        The posterior q(pi).
-    weight : float array of shape [M, K]
-        The weights e = exp(E ln pi) that the last responsibilities were computed with.
-    token_weight : float array of shape [nnz]
-        For each entry c_mi / norm_mi, where gamma_mik = table_ik e_mk / norm_mi.
-    rate : float array of shape [M, K]
-        E[rho_mk], padded with ones.
-    iterations : int
-        Inner iterations, summed over documents.
-    """
-
-    documents: DocumentState
-    weight: FloatArray
-    token_weight: FloatArray
-    rate: FloatArray
-    iterations: int
+_NOTHING = np.empty(0, dtype=np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,18 +154,18 @@ class BlockState:
         The document lengths N_m.
     design : sparse array of shape [M, J]
         Label values.
-    weight : float array of shape [M, K] or None, default=None
-        The documents' factors of the responsibilities, c_mi gamma_mik = token_weight_mi weight_mk
-        table_ik, if they were to be remembered.
-    token_weight : float array of shape [nnz] or None, default=None
-        The factors of the block's entries.
+    weight : float array of shape [M, K]
+        The documents' factors e = exp(E ln pi) of their last responsibilities, c_mi gamma_mik =
+        token_weight_mi weight_mk table_ik; empty unless they are to be remembered.
+    token_weight : float array of shape [nnz]
+        The factors c_mi / norm_mi of the block's entries.
     """
 
     documents: DocumentState
     lengths: FloatArray
     design: Design
-    weight: FloatArray | None = None
-    token_weight: FloatArray | None = None
+    weight: FloatArray = field(default_factory=_NOTHING.copy)
+    token_weight: FloatArray = field(default_factory=_NOTHING.copy)
 
     @property
     def per_xi(self) -> FloatArray:
@@ -202,7 +175,7 @@ class BlockState:
 
 def block_step(
     view: DocumentView, block: Block, documents: DocumentState | None, settings: LocalSettings
-) -> tuple[Solution, Statistics]:
+) -> tuple[BlockState, Statistics]:
     """Fit the documents of a block (equations 11 to 13), and sum their statistics.
 
     Parameters
@@ -216,20 +189,15 @@ def block_step(
     settings : LocalSettings
         How documents are fitted.
     """
-    solution = solve_block(view, block, documents, settings)
+    width, weights = view.table.shape[1], view.weights
+    rate = expected_rates(view.scaling, weights.scaling, block.design, width, view.dtype)
+    solved, iterations = solve_block(view, block, rate, documents, settings)
     if settings.restart and documents is not None:
-        fresh = solve_block(view, block, None, settings)
+        fresh, more = solve_block(view, block, rate, None, settings)
         ours, theirs = (
-            document_terms(view, block, one)[0].sum(axis=0) for one in (solution, fresh)
+            document_terms(view, block, rate, one)[0].sum(axis=0) for one in (solved, fresh)
         )
-        solution = _better(block, solution, fresh, theirs > ours)
-    return solution, summarise_block(view, block, solution, settings)
-
-
-def summarise_block(
-    view: DocumentView, block: Block, solution: Solution, settings: LocalSettings
-) -> Statistics:
-    """The statistics of a solved block."""
+        solved, iterations = _better(block, solved, fresh, theirs > ours), iterations + more
     word_counts = np.zeros_like(view.table)
     run_ranges(
         kernels.add_word_counts,
@@ -238,23 +206,22 @@ def summarise_block(
         block.word_indptr,
         block.documents,
         block.positions,
-        solution.token_weight,
-        solution.weight,
+        solved.token_weight,
+        solved.weight,
         view.table,
         word_counts,
     )
     log_proportion: FloatArray = np.zeros(view.n_topics)
     bound = BoundTerms()
     if settings.bound:
-        terms, log_proportion = document_terms(view, block, solution)
+        terms, log_proportion = document_terms(view, block, rate, solved)
         bound = BoundTerms(*terms.sum(axis=1).tolist())
     sums: Parameters = {}
     if settings.scaling_sums and block.design.shape[1]:
-        kept = BlockState(solution.documents, block.lengths, block.design)
-        tokens = kept.documents.tokens(slice(view.n_topics))
-        mean = mean_proportions(view.scaling, block.design, kept.per_xi, tokens, view.weights)
-        sums = view.scaling.statistics(view.weights.scaling, block.design, mean)
-    return Statistics(
+        tokens = solved.documents.tokens(slice(view.n_topics))
+        mean = mean_proportions(view.scaling, block.design, solved.per_xi, tokens, weights)
+        sums = view.scaling.statistics(weights.scaling, block.design, mean)
+    return solved, Statistics(
         n_documents=block.n_documents,
         word_counts=word_counts[:, : view.n_topics],
         log_proportion=log_proportion,
@@ -263,16 +230,22 @@ def summarise_block(
         limits=block.limits,
         scaling=sums,
         bound=bound,
-        inner_iterations=solution.iterations,
+        inner_iterations=iterations,
     )
 
 
 def solve_block(
-    view: DocumentView, block: Block, documents: DocumentState | None, settings: LocalSettings
-) -> Solution:
-    """q(pi) of a block's documents, continued from `documents` or started from p."""
-    n_documents, width = block.n_documents, view.table.shape[1]
-    rate = view.rates(block.design)
+    view: DocumentView,
+    block: Block,
+    rate: FloatArray,
+    documents: DocumentState | None,
+    settings: LocalSettings,
+) -> tuple[BlockState, int]:
+    """q(pi) of a block's documents, continued from `documents` or started from p.
+
+    `rate` [M, K] is E[rho_mk], padded with ones. Inner iterations are summed over documents.
+    """
+    n_documents, width = rate.shape
     if documents is None:
         held = np.zeros((n_documents, width), dtype=view.dtype)
         tangent = np.ones(n_documents, dtype=view.dtype)
@@ -301,7 +274,9 @@ def solve_block(
         weight,
         token_weight,
     )
-    return Solution(DocumentState(held, tangent), weight, token_weight, rate, int(sum(iterations)))
+    state = DocumentState(held, tangent)
+    solved = BlockState(state, block.lengths, block.design, weight, token_weight)
+    return solved, int(sum(iterations))
 
 
 def mean_proportions(
@@ -322,24 +297,24 @@ def mean_proportions(
     return np.asarray(mean)
 
 
-def _better(block: Block, one: Solution, other: Solution, choose: BoolArray) -> Solution:
+def _better(block: Block, one: BlockState, other: BlockState, choose: BoolArray) -> BlockState:
     """`other` for the documents where `choose` [M] holds, `one` for the rest."""
     by_row = choose[:, None]
     by_entry = np.repeat(choose, np.diff(block.indptr))
-    return Solution(
-        DocumentState(
-            np.where(by_row, other.documents.token_counts, one.documents.token_counts),
-            np.where(choose, other.documents.tangent, one.documents.tangent),
-        ),
-        np.where(by_row, other.weight, one.weight),
-        np.where(by_entry, other.token_weight, one.token_weight),
-        one.rate,
-        one.iterations + other.iterations,
+    documents = DocumentState(
+        np.where(by_row, other.documents.token_counts, one.documents.token_counts),
+        np.where(choose, other.documents.tangent, one.documents.tangent),
+    )
+    return replace(
+        one,
+        documents=documents,
+        weight=np.where(by_row, other.weight, one.weight),
+        token_weight=np.where(by_entry, other.token_weight, one.token_weight),
     )
 
 
 def document_terms(
-    view: DocumentView, block: Block, solution: Solution
+    view: DocumentView, block: Block, rate: FloatArray, solved: BlockState
 ) -> tuple[FloatArray, FloatArray]:
     """Terms (6), (7) and (8) + (9) of the bound by document, [3, M], and E[ln pi] summed, [T].
 
@@ -361,11 +336,11 @@ def document_terms(
         block.counts,
         block.lengths,
         view.prior_shape,
-        solution.rate,
-        solution.documents.token_counts,
-        solution.documents.tangent,
-        solution.weight,
-        solution.token_weight,
+        rate,
+        solved.documents.token_counts,
+        solved.documents.tangent,
+        solved.weight,
+        solved.token_weight,
         *terms,
         sums,
     )

@@ -40,26 +40,6 @@ class Truth:
     document_concentration: float
 
 
-def draw_truth(
-    n_topics: int,
-    n_words: int,
-    n_labels: int,
-    scaling: ScalingFunction,
-    rng: np.random.Generator,
-    topic_prior: float = 0.1,
-    corpus_concentration: float = 1.0,
-    document_concentration: float = 1.0,
-) -> Truth:
-    """Equations 1 to 3: topics, their weights and the labels' weights from their priors."""
-    sticks = rng.beta(1.0, corpus_concentration, size=n_topics - 1)
-    return Truth(
-        topic_weight=weights_from_sticks(sticks),
-        word_share=rng.dirichlet(np.full(n_words, topic_prior), size=n_topics),
-        weights=scaling.draw_prior(n_topics, n_labels, rng),
-        document_concentration=document_concentration,
-    )
-
-
 def draw_documents(
     truth: Truth,
     scaling: ScalingFunction,
@@ -194,8 +174,13 @@ def simulate(
     schema = LabelSchema.of(parsed)
     values = schema.encode(parsed)
     space = LabelDesign.fit(scaling, schema, values)
-    priors = (topic_prior, corpus_concentration, document_concentration)
-    truth = draw_truth(n_topics, n_words, space.n_columns, space.scaling, rng, *priors)
+    # Equations 1 to 3: topics, their weights and the labels' weights from their priors.
+    truth = Truth(
+        topic_weight=weights_from_sticks(rng.beta(1.0, corpus_concentration, size=n_topics - 1)),
+        word_share=rng.dirichlet(np.full(n_words, topic_prior), size=n_topics),
+        weights=space.scaling.draw_prior(n_topics, space.n_columns, rng),
+        document_concentration=document_concentration,
+    )
     lengths = rng.poisson(document_length, size=len(parsed)).astype(np.float64)
     counts = draw_documents(truth, space.scaling, space.design(values), lengths, rng)
     return Corpus(counts, labels=parsed), truth

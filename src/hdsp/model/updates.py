@@ -11,7 +11,7 @@ from scipy.special import expit, gammaln, logit, psi
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.data import Data, Problem
-from hdsp.model.documents import WORD_RANGE, BlockState, expected_rates, mean_proportions
+from hdsp.model.documents import WORD_RANGE, BlockState, mean_proportions
 from hdsp.model.priors import Priors, TopicPrior
 from hdsp.model.state import BoundTerms, GlobalState, Statistics, TopicWeights
 from hdsp.model.versions import learn_versions, version_terms
@@ -267,13 +267,17 @@ def topic_terms(state: GlobalState, priors: Priors) -> float:
 
 def word_terms(prior: TopicPrior, topic_words: FloatArray) -> FloatArray:
     """ln B(eta + n_k) - ln B(eta), [Q], of topics with `topic_words` [Q, V]."""
-    out = np.empty(len(topic_words))
-    words = np.ascontiguousarray(topic_words)
-    run_ranges(kernels.sum_log_gamma, len(out), _TERM_RANGE, words, prior.eta, out)
-    out += prior.seed_word_terms(topic_words)
-    prior_total = prior.totals(topic_words.shape[1], len(out))
+    n_topics, n_words = topic_words.shape
+
+    def rise(first: int, last: int) -> FloatArray:
+        tokens = topic_words[first:last].astype(np.float64)
+        return np.asarray((gammaln(prior.eta + tokens) - gammaln(prior.eta)).sum(axis=1))
+
+    terms = np.concatenate(run_ranges(rise, n_topics, _TERM_RANGE))
+    terms += prior.seed_word_terms(topic_words)
+    prior_total = prior.totals(n_words, n_topics)
     total = topic_words.sum(axis=1, dtype=np.float64)
-    return np.asarray(out + gammaln(prior_total) - gammaln(prior_total + total))
+    return np.asarray(terms + gammaln(prior_total) - gammaln(prior_total + total))
 
 
 def proportion_terms(
@@ -287,19 +291,15 @@ def proportion_terms(
 
     `per_xi` [M] is N_m / xi_m, and `token_counts` [M, Q] what the topics hold.
     """
-    n_topics = len(topics.prior_shape)
-    rate = expected_rates(function, topics.scaling, design, n_topics, token_counts.dtype)
-    out = np.empty(n_topics)
-    run_ranges(
-        kernels.sum_proportion_terms,
-        n_topics,
-        _TERM_RANGE,
-        np.ascontiguousarray(token_counts),
-        topics.prior_shape,
-        rate,
-        per_xi,
-        out,
-    )
+
+    def terms(first: int, last: int) -> FloatArray:
+        some = topics.take(slice(first, last))
+        shape = some.prior_shape + token_counts[:, first:last]
+        rate = function.expected_rate(some.scaling, design) + per_xi[:, None]
+        rise = gammaln(shape) - gammaln(some.prior_shape) - shape * np.log(rate)
+        return np.asarray(rise.sum(axis=0))
+
+    total = np.concatenate(run_ranges(terms, len(topics.prior_shape), _TERM_RANGE))
     if design.nnz:
-        out += topics.prior_shape * function.log_rate_total(topics.scaling, design)
-    return out
+        total += topics.prior_shape * function.log_rate_total(topics.scaling, design)
+    return np.asarray(total)
