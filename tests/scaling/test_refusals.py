@@ -29,18 +29,18 @@ def line(labels, weights):
 
 
 CALLS = [
-    (lambda: Spline(), "Spline takes 1 names of label columns"),
+    (lambda: Spline(), "Spline must name 1 label column. Got ()."),
     (lambda: Spline("a", n_knots=0), "`n_knots` of Spline must be 1 to 100. Got 0."),
     (lambda: Spline("a").bound([["x", "y"]]), "Spline takes a single number. 'a' has 2 columns."),
     (
-        lambda: Spline("a").bound([["x"]], {"knots": [1.0, *[0.0] * 4], "coefficients": []}),
-        "A spline's knots must rise",
+        lambda: Spline("a").bound([["x"]], {"knots": [1.0, *[0.0] * 8], "coefficients": [1.0] * 5}),
+        "Knots must be in a non-decreasing order",
     ),
     (
         lambda: Spline("x", period=12).bound(
             [["x"]], {"knots": [0.0] * 9, "coefficients": [1.0] * 5}
         ),
-        "A spline's knots must rise",
+        "Need at least two internal knots",
     ),
     *(
         (lambda period=period: Spline("x", period=period), "`period` of Spline must be a number")
@@ -58,12 +58,15 @@ CALLS = [
     (lambda: Categorical(parents="venue"), "`parents` of Categorical needs the names"),
     (lambda: Factor("x").bound([["a", "b"]]), "Factor takes a single number. 'x' has 2 columns."),
     (
-        lambda: Factor("x").bound([["x"]], {"values": [2.0, 1.0], "basis": [1.0, 2.0]}),
-        "The values of a term must rise",
+        lambda: Factor("x").bound([["x"]], {"values": [1.0, 2.0], "basis": [1.0, 2.0, 3.0]}),
+        "cannot reshape array of size 3",
     ),
     (lambda: Interaction("a", "a"), "Interaction takes different label columns"),
-    (lambda: Interaction("a", "b", "c"), "Interaction takes two label columns, and not 'a', 'b'"),
-    (lambda: Interaction("a"), "Interaction takes 2 names of label columns"),
+    (
+        lambda: Interaction("a", "b", "c"),
+        "Interaction must name 2 label columns. Got ('a', 'b', 'c').",
+    ),
+    (lambda: Interaction("a"), "Interaction must name 2 label columns. Got ('a',)."),
     (lambda: LogLinear(3), "LogLinear takes names of label columns, each a string"),
     (lambda: LogLinear(["rating"]), "LogLinear takes names of label columns"),
     (lambda: LogLinear("rating") * 3, "unsupported operand"),

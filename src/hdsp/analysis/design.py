@@ -51,8 +51,8 @@ def _with_indicators(space: LabelDesign) -> tuple[LabelDesign, list[str]]:
     for term in space.terms:
         sources = [names[name] for name in term.columns]
         if isinstance(term, Ordered):
-            n = len(term.fitted["values"])
-            term = term.bound(sources, {**term.fitted, "basis": np.eye(n).ravel().tolist()})
+            basis = np.eye(len(term.values)).ravel().tolist()
+            term = term.bound(sources, {**term.fitted, "basis": basis})
             own = term.value_names(space.schema.block(term.columns[0]))
         else:
             term = term.bound(sources, term.fitted)

@@ -25,7 +25,7 @@ from hdsp.scaling.functions import (
     as_function,
 )
 from hdsp.scaling.links import FUNCTIONS
-from hdsp.scaling.terms import Factor, Ordered, Pooled, Term, plain_term
+from hdsp.scaling.terms import PLAIN, Factor, Ordered, Pooled, Term
 
 # In standard deviations; single precision changes values by less.
 _SAME_VALUE = 1e-4
@@ -125,7 +125,7 @@ class LabelDesign:
 
         terms: list[Term] = []
         for block in schema.blocks:
-            term = main.get(block.name, plain_term(block.name, block.kind))
+            term = main.get(block.name, PLAIN[block.kind](block.name))
             parts = [] if values is None else [values[:, slices[name]] for name in term.learns_from]
             terms.append(bound(term, [schema.names[slices[block.name]]], [*map(csr_array, parts)]))
         first = cls(schema, tuple(terms), Constant())
@@ -201,7 +201,7 @@ class LabelDesign:
     def single_values(self, name: str) -> FloatArray | None:
         """The only values of a number that have effects, in standard units; None if all have."""
         term = self.depends(name)[0]
-        return np.asarray(term.fitted["values"]) if isinstance(term, Factor) else None
+        return term.values if isinstance(term, Factor) else None
 
     def encode(self, labels: Labels, warn: bool = True) -> Design:
         """The design [M, J] of labels; unknown ones are ignored, with a warning.
@@ -210,13 +210,13 @@ class LabelDesign:
         """
         values = self.schema.encode(labels, warn)
         for term in self.terms if warn else ():
-            if isinstance(term, Ordered) and not term.has_levels and term.fitted["values"]:
+            if isinstance(term, Ordered) and not term.has_levels and len(term.values):
                 self._warn_of_values(term, values)
         return self.design(values)
 
     def _warn_of_values(self, term: Ordered, values: csr_array) -> None:
         """Warn of numbers that training did not have."""
-        block, known = self.schema.block(term.columns[0]), np.asarray(term.fitted["values"])
+        block, known = self.schema.block(term.columns[0]), term.values
         own = np.unique(csr_array(values[:, self.schema.slices()[block.name]]).data)
         far = own[np.abs(own[:, None] - known).min(axis=1) > _SAME_VALUE]
         if not len(far):

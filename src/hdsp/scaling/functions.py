@@ -117,11 +117,6 @@ class ScalingFunction(Expression):
         self.columns = tuple(name for name in columns if isinstance(name, str))
         self.terms = tuple(term for term in columns if isinstance(term, Term))
 
-    @property
-    def arguments(self) -> tuple[str | Term, ...]:
-        """Label columns and terms."""
-        return (*self.columns, *self.terms)
-
     @abstractmethod
     def initial(self, n_topics: int, n_labels: int) -> Parameters:
         """Parameters at which every rate is 1: labels do nothing yet."""
@@ -533,10 +528,6 @@ class Categorical(ScalingFunction):
         self.weight_shape = float(weight_shape)
         self.weight_rate = float(weight_rate)
 
-    def settings(self) -> dict[str, float]:
-        """The prior."""
-        return {"weight_shape": self.weight_shape, "weight_rate": self.weight_rate}
-
     def initial(self, n_topics: int, n_labels: int) -> Parameters:
         """E[lambda] = 1, with the prior's shape."""
         ones = np.full((n_topics, n_labels), self.weight_shape)
@@ -651,10 +642,6 @@ class PointFunction(ScalingFunction):
         # A NumPy number would decide the precision of what it is added to.
         self.variance = float(variance)
 
-    def settings(self) -> dict[str, float]:
-        """The prior."""
-        return {"variance": self.variance}
-
     @abstractmethod
     def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
         """ln s_mk of given weights, [M, T]; 0 where all labels or all weights are 0."""
@@ -759,9 +746,6 @@ class LogLinear(PointFunction):
     """
 
     log_linear = True
-
-    def __init__(self, *columns: str | Term, variance: float = 1.0) -> None:
-        super().__init__(*columns, variance=variance)
 
     def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
         """-w_k . r_m, [M, T]."""

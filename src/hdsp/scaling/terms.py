@@ -8,6 +8,7 @@ keeps the contract.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.interpolate import BSpline
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from hdsp.checks import check_positive, quoted
+from hdsp.checks import check_positive, count_of, quoted
 from hdsp.corpus import Kind
 from hdsp.corpus.schema import BlockSchema
 from hdsp.numerics import FloatArray, IntArray, csr_from_entries
@@ -30,18 +31,19 @@ _POINTS = 513
 class Expression(ABC):
     """What a user writes: a term or a scaling function, equal to others that are written alike."""
 
-    @property
-    @abstractmethod
-    def arguments(self) -> tuple[Any, ...]:
-        """What the constructor takes besides `settings`."""
+    columns: tuple[str, ...]
+    terms: tuple["Term", ...] = ()
 
     def settings(self) -> dict[str, Any]:
-        """Its own settings, by the names that the constructor takes."""
-        return {}
+        """What the constructor takes by name: the attributes of these names that are not None."""
+        parameters = signature(type(self)).parameters.values()
+        names = [own.name for own in parameters if own.kind is own.KEYWORD_ONLY]
+        return {name: value for name in names if (value := getattr(self, name, None)) is not None}
 
     def __repr__(self) -> str:
         settings = [f"{key}={value!r}" for key, value in self.settings().items()]
-        return f"{type(self).__name__}({', '.join([*map(repr, self.arguments), *settings])})"
+        parts = [*map(repr, (*self.columns, *self.terms)), *settings]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and repr(self) == repr(other)
@@ -100,19 +102,13 @@ class Term(Expression):
     def __init__(self, *columns: str) -> None:
         name = type(self).__name__
         if len(columns) != self.n_sources or not all(isinstance(c, str) for c in columns):
-            raise TypeError(
-                f"{name} takes {self.n_sources} names of label columns. Got {columns!r}."
-            )
+            wanted = count_of(self.n_sources, "label column")
+            raise TypeError(f"{name} must name {wanted}. Got {columns!r}.")
         if len(set(columns)) < len(columns):
             raise ValueError(f"{name} takes different label columns. Got {columns[0]!r} twice.")
         self.columns = columns
         self.sources: tuple[tuple[str, ...], ...] = ()
         self.fitted: Mapping[str, list[float]] = {}
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """Label columns."""
-        return self.columns
 
     @property
     def learns_from(self) -> tuple[str, ...]:
@@ -148,14 +144,6 @@ class Term(Expression):
             How much of the number one standard unit is.
         """
         return {}
-
-    def _check_single(self, source: Sequence[str]) -> None:
-        """Raise unless a label column has one number."""
-        if len(source) != 1:
-            raise ValueError(
-                f"{type(self).__name__} takes a single number. {self.columns[0]!r} has "
-                f"{len(source)} columns."
-            )
 
     @property
     @abstractmethod
@@ -207,17 +195,8 @@ class Levels(Tags):
     exclusive = True
 
 
-def _of_numbers(values: csr_array, functions: FloatArray) -> csr_array:
-    """Functions [n_stored, n] of the stored numbers of a column [M, 1], by document: [M, n]."""
-    stored = csr_array(functions)
-    indptr = stored.indptr[values.indptr]
-    return csr_array((stored.data, stored.indices, indptr), (values.shape[0], stored.shape[1]))
-
-
-def plain_term(name: str, kind: Kind) -> Term:
-    """The plain term of a label column."""
-    terms: dict[Kind, type[Term]] = {"tags": Tags, "category": Levels, "number": Number}
-    return terms[kind](name)
+# The plain term of a label column of each kind.
+PLAIN: dict[Kind, type[Term]] = {"tags": Tags, "category": Levels, "number": Number}
 
 
 class Pooled(Tags):
@@ -251,10 +230,6 @@ class Pooled(Tags):
                 f"Got {parents!r}."
             )
         self.parents = parents
-
-    def settings(self) -> dict[str, Any]:
-        """The parents, if there are any."""
-        return {} if self.parents is None else {"parents": self.parents}
 
     @property
     def learns_from(self) -> tuple[str, ...]:
@@ -298,12 +273,51 @@ class Pooled(Tags):
         return csr_array(parents + added)
 
 
+class NumberTerm(Term):
+    """Functions of a number that are learned."""
+
+    kinds = frozenset({"number"})
+    # What functions are called. Without anything learned there are none.
+    part: ClassVar[str]
+
+    def bound(
+        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
+    ) -> Self:
+        """The functions of the one number that its label column has."""
+        copy = super().bound(sources, fitted)
+        if self.kinds == {"number"} and len(sources[0]) != 1:
+            raise ValueError(
+                f"{type(self).__name__} takes a single number. {self.columns[0]!r} has "
+                f"{len(sources[0])} columns."
+            )
+        # Raises if what was learned does not fit together.
+        copy.functions(np.zeros(1))
+        return copy
+
+    @abstractmethod
+    def functions(self, values: FloatArray) -> FloatArray:
+        """The functions at values of the number, [M, n]."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One name for each function."""
+        n_functions = self.functions(np.zeros(0)).shape[1]
+        return tuple(f"{self.columns[0]} ({self.part} {i + 1})" for i in range(n_functions))
+
+    def expand(self, parts: Sequence[csr_array]) -> csr_array:
+        """The functions at each document's value, [M, n]."""
+        values = csr_array(parts[0])
+        stored = csr_array(self.functions(values.data.astype(np.float64)))
+        indptr = stored.indptr[values.indptr]
+        return csr_array((stored.data, stored.indices, indptr), (values.shape[0], stored.shape[1]))
+
+
 _MOST_VALUES = 50
 # Values are the same if they differ by less than this share of the smallest step between two.
 _SAME = 1e-3
 
 
-class Factor(Term):
+class Factor(NumberTerm):
     """A number as a category: each of its values has an effect of its own.
 
     Values that training did not have do nothing.
@@ -319,26 +333,10 @@ class Factor(Term):
     Factor('rating')
     """
 
-    kinds = frozenset({"number"})
+    part = "value"
     with_values = False
     # Whether a number that training did not have counts as the nearest one.
     nearest: ClassVar[bool] = False
-
-    def __init__(self, *columns: str) -> None:
-        super().__init__(*columns)
-
-    def bound(
-        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
-    ) -> Self:
-        """The term of the values that its label column has."""
-        copy = super().bound(sources, fitted or {"values": [], "basis": []})
-        if not copy.has_levels:
-            self._check_single(sources[0])
-        n_values, n_entries = len(copy.fitted["values"]), len(copy.fitted["basis"])
-        uneven = n_entries % n_values if n_values else n_entries
-        if uneven or not (np.diff(copy._values) > 0).all():
-            raise ValueError("The values of a term must rise, and each have as many columns.")
-        return copy
 
     def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
         """The values of a number, or the positions of levels, and the columns of each."""
@@ -365,32 +363,26 @@ class Factor(Term):
         return False
 
     @property
-    def _values(self) -> FloatArray:
-        return np.asarray(self.fitted["values"], dtype=np.float64)
+    def values(self) -> FloatArray:
+        """The values of training, or the positions of levels, [L]."""
+        return np.asarray(self.fitted.get("values", ()), dtype=np.float64)
 
     @property
     def _columns(self) -> FloatArray:
-        n_values = max(len(self.fitted["values"]), 1)
-        return np.asarray(self.fitted["basis"], dtype=np.float64).reshape(n_values, -1)
+        """The columns of each value, [L, n]."""
+        n_values = len(self.values)
+        return np.reshape(self.fitted.get("basis", ()), (max(n_values, 1), -1))[:n_values]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One name for each column."""
-        numbers = range(1, self._columns.shape[1] + 1)
-        return tuple(f"{self.columns[0]} (value {i})" for i in numbers)
-
-    def expand(self, parts: Sequence[csr_array]) -> csr_array:
-        """The columns of each document's value, [M, n]."""
-        part, values = csr_array(parts[0]), self._values
-        if not len(values):
-            return csr_array((part.shape[0], 0))
-        numbers = part.data.astype(np.float64)
-        place = np.searchsorted((values[1:] + values[:-1]) / 2.0, numbers)
-        found = self._columns[place]
-        if not self.nearest:
-            width = _SAME * np.diff(values).min(initial=1.0)
-            found = np.where(np.abs(numbers - values[place])[:, None] <= width, found, 0.0)
-        return _of_numbers(part, found)
+    def functions(self, values: FloatArray) -> FloatArray:
+        """The columns of the nearest value, [M, n]."""
+        known, columns = self.values, self._columns
+        if not len(known):
+            return np.zeros((len(values), 0))
+        place = np.searchsorted((known[1:] + known[:-1]) / 2.0, values)
+        if self.nearest:
+            return columns[place]
+        width = _SAME * np.diff(known).min(initial=1.0)
+        return np.where(np.abs(values - known[place])[:, None] <= width, columns[place], 0.0)
 
 
 class Ordered(Factor):
@@ -431,10 +423,6 @@ class Ordered(Factor):
             )
         self.levels = None if levels is None else list(levels)
 
-    def settings(self) -> dict[str, Any]:
-        """The order of levels, if it was given."""
-        return {} if self.levels is None else {"levels": self.levels}
-
     @property
     def has_levels(self) -> bool:
         """A number's only source has the name of its label column."""
@@ -444,7 +432,7 @@ class Ordered(Factor):
         """The names of values, such as ``"rating=2"``."""
         if self.has_levels:
             return tuple(self.sources[0])
-        numbers = self._values * block.scale[0] + block.mean[0]
+        numbers = self.values * block.scale[0] + block.mean[0]
         return tuple(f"{block.name}={number:.6g}" for number in numbers)
 
     def _order(self) -> IntArray:
@@ -494,11 +482,9 @@ class Ordered(Factor):
         """The functions of each document's value, [M, n]."""
         if not self.has_levels:
             return super().expand(parts)
-        levels, known = csr_array(parts[0]), self._columns
         # Levels that came later have no columns yet.
-        functions = np.zeros((levels.shape[1], known.shape[1]))
-        functions[: len(self._values)] = known[: len(self._values)]
-        return csr_array(levels @ csr_array(functions))
+        levels = csr_array(parts[0])[:, : len(self.values)]
+        return csr_array(levels @ csr_array(self._columns))
 
 
 _DEGREE = 3
@@ -508,11 +494,8 @@ _FEWEST_VALUES = 4
 _POINTS_BETWEEN, _MOST_POINTS = 17, 20_000
 
 
-class Curve(Term):
-    """A number, and functions of it between knots that are learned."""
-
-    kinds = frozenset({"number"})
-    part: ClassVar[str]
+class Curve(NumberTerm):
+    """Functions of a number between knots."""
 
     def __init__(self, *columns: str, n_knots: int = 5) -> None:
         super().__init__(*columns)
@@ -521,35 +504,9 @@ class Curve(Term):
             raise ValueError(f"`n_knots` of {name} must be 1 to 100. Got {n_knots!r}.")
         self.n_knots = n_knots
 
-    def settings(self) -> dict[str, Any]:
-        """The number of intervals."""
-        return {"n_knots": self.n_knots}
-
-    def bound(
-        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
-    ) -> Self:
-        """The curve of the one number that its label column has."""
-        self._check_single(sources[0])
-        return super().bound(sources, fitted or self.learn([csr_array((0, 1))]))
-
-    @abstractmethod
-    def functions(self, values: FloatArray) -> FloatArray:
-        """The functions at values of the number, [M, n]."""
-
     @property
     def _knots(self) -> FloatArray:
-        return np.asarray(self.fitted["knots"], dtype=np.float64)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One name for each function."""
-        n_functions = self.functions(np.zeros(0)).shape[1]
-        return tuple(f"{self.columns[0]} ({self.part} {i + 1})" for i in range(n_functions))
-
-    def expand(self, parts: Sequence[csr_array]) -> csr_array:
-        """The functions at each document's value, [M, n]."""
-        values = csr_array(parts[0])
-        return _of_numbers(values, self.functions(values.data.astype(np.float64)))
+        return np.asarray(self.fitted.get("knots", ()), dtype=np.float64)
 
 
 class Spline(Curve):
@@ -593,28 +550,6 @@ class Spline(Curve):
         # A season has no line.
         self.with_values = period is None
 
-    def settings(self) -> dict[str, Any]:
-        """The number of knots, and the period if there is one."""
-        period = {} if self.period is None else {"period": self.period}
-        return super().settings() | period
-
-    def bound(
-        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
-    ) -> Self:
-        """The spline of the one number that its label column has."""
-        copy = super().bound(sources, fitted)
-        knots = copy._knots
-        n_splines = len(knots) - _DEGREE - 1
-        fits = len(copy.fitted["coefficients"]) % max(n_splines, 1) == 0
-        # Of curves that come round, the period is between the inner knots.
-        empty = (
-            self.period is not None
-            and not (knots[_DEGREE:-_DEGREE] > knots[_DEGREE : _DEGREE + 1]).any()
-        )
-        if len(knots) and (n_splines < 1 or not fits or (np.diff(knots) < 0).any() or empty):
-            raise ValueError("A spline's knots must rise, and its coefficients be one per spline.")
-        return copy
-
     def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
         """Knots, and the coefficients of the functions in B-splines."""
         values = np.asarray(parts[0].data, dtype=np.float64)
@@ -629,7 +564,7 @@ class Spline(Curve):
             different = np.unique(np.round((values - start) / period, 9) % 1.0)
             fewest = 2
         if len(different) < fewest:
-            return {"knots": [], "coefficients": []}
+            return {}
         if self.period is None:
             inner = np.unique(np.quantile(values, np.linspace(0.0, 1.0, self.n_knots + 1)))
             knots = np.concatenate([np.full(_DEGREE, inner[0]), inner, np.full(_DEGREE, inner[-1])])
@@ -661,11 +596,6 @@ class Spline(Curve):
             "coefficients": (to_splines @ coefficients).ravel().tolist(),
         }
 
-    @property
-    def _coefficients(self) -> FloatArray:
-        n_splines = max(len(self._knots) - _DEGREE - 1, 1)
-        return np.asarray(self.fitted["coefficients"], dtype=np.float64).reshape(n_splines, -1)
-
     def points(self, low: float, high: float) -> FloatArray:
         """Also of many periods, as many values between any two knots."""
         knots = np.unique(self._knots)
@@ -676,15 +606,17 @@ class Spline(Curve):
 
     def functions(self, values: FloatArray) -> FloatArray:
         """The ways in which the curve bends, at values of the number, [M, n]."""
-        knots, coefficients = self._knots, self._coefficients
-        if not coefficients.shape[1]:
+        knots = self._knots
+        if not len(knots):
             return np.zeros((len(values), 0))
+        coefficients = np.reshape(self.fitted["coefficients"], (len(knots) - _DEGREE - 1, -1))
+        curve = BSpline(knots, coefficients, _DEGREE)
+        first, last = knots[_DEGREE], knots[-_DEGREE - 1]
         if self.period is None:
-            inside = np.clip(values, knots[0], knots[-1])
+            inside = np.clip(values, first, last)
         else:
-            first, last = knots[_DEGREE], knots[-_DEGREE - 1]
             inside = first + np.mod(values - first, last - first)
-        return np.asarray(BSpline(knots, coefficients, _DEGREE)(inside))
+        return np.asarray(curve(inside))
 
 
 def _roughness(knots: FloatArray) -> FloatArray:
@@ -709,19 +641,10 @@ class Ramps(Curve):
 
     part = "part"
 
-    def bound(
-        self, sources: Sequence[Sequence[str]], fitted: Mapping[str, list[float]] | None = None
-    ) -> Self:
-        """The parts of the one number that its label column has."""
-        copy = super().bound(sources, fitted)
-        if (np.diff(copy._knots) <= 0).any():
-            raise ValueError("The knots of a term must rise.")
-        return copy
-
     def learn(self, parts: Sequence[csr_array], unit: float = 1.0) -> Mapping[str, list[float]]:
         """The quantiles at which intervals begin and end."""
         if not parts[0].nnz:
-            return {"knots": []}
+            return {}
         values = np.asarray(parts[0].data, dtype=np.float64)
         knots = np.unique(np.quantile(values, np.linspace(0.0, 1.0, self.n_knots + 1)))
         return {"knots": knots.tolist()}
@@ -749,14 +672,6 @@ class Interaction(Term):
     main = False
     n_sources = 2
 
-    def __init__(self, *columns: str) -> None:
-        if len(columns) > self.n_sources:
-            raise ValueError(
-                f"Interaction takes two label columns, and not {', '.join(map(repr, columns))}: "
-                "products of three labels are not possible."
-            )
-        super().__init__(*columns)
-
     @property
     def names(self) -> tuple[str, ...]:
         """One name for each pair of columns."""
@@ -772,17 +687,14 @@ class Interaction(Term):
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
         """r_mi r_mj for each pair of columns whose values are both there, [M, n]."""
         first, second = map(csr_array, parts)
-        per_row = np.diff(second.indptr)
         rows = np.repeat(np.arange(first.shape[0]), np.diff(first.indptr))
         # Each entry of the first meets every entry of the second in its row.
-        times = per_row[rows]
-        owner = np.repeat(np.arange(len(rows)), times)
-        place = np.arange(len(owner)) - np.repeat(np.cumsum(times) - times, times)
-        other = second.indptr[rows[owner]] + place
+        met = csr_array(second[rows])
+        entry = np.repeat(np.arange(len(rows)), np.diff(met.indptr))
         return csr_from_entries(
-            rows[owner],
-            first.indices[owner].astype(np.int64) * second.shape[1] + second.indices[other],
-            first.data[owner] * second.data[other],
+            rows[entry],
+            first.indices[entry].astype(np.int64) * second.shape[1] + met.indices,
+            first.data[entry] * met.data,
             (first.shape[0], first.shape[1] * second.shape[1]),
         )
 
@@ -795,10 +707,6 @@ class Slots(Term):
     def __init__(self, *columns: str, n: int = 1) -> None:
         super().__init__(*columns)
         self.n = n
-
-    def settings(self) -> dict[str, Any]:
-        """The number of further columns."""
-        return {"n": self.n}
 
     @property
     def names(self) -> tuple[str, ...]:
