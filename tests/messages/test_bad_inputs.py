@@ -171,7 +171,7 @@ PARAMETERS = [
     (lambda m: fit(scaling=LogLinear("tags", "tags")), "column 'tags' twice"),
     (
         lambda m: fit(scaling=Categorical("tags", "rating")),
-        "Categorical does not take a number column such as 'rating'. Use LogLinear('rating')",
+        "Categorical takes category and tags columns. Use LogLinear('rating') instead.",
     ),
     (
         lambda m: fit(scaling=Categorical("tags", "dept") * LogLinear("rating") * LogLinear()),
@@ -181,8 +181,8 @@ PARAMETERS = [
         lambda m: fit(content="side"),
         "must be a column of the labels: 'tags', 'dept', 'rating'. Got",
     ),
-    (lambda m: fit(content="rating"), "takes a category"),
-    (lambda m: fit(content="dept", scaling=Categorical("tags")), "which `scaling` leaves out"),
+    (lambda m: fit(content="rating"), "must be a category"),
+    (lambda m: fit(content="dept", scaling=Categorical("tags")), "must be in `scaling`, too"),
     (lambda m: fit(content="author", labels=AUTHORS), "at most 50 levels"),
     (
         lambda m: fit(n_components=1, seeds={"a": ["w1"], "b": ["w2"]}),

@@ -92,9 +92,12 @@ def test_without_kinds_everything_is_log_linear():
             "~ o(rating, 3)",
             "'o(rating, 3)' at position 3: o() takes the name of a label and nothing",
         ),
-        ("~ s(day, knots=3)", "has 'knots' at position 10: s() takes a number of knots and period"),
-        ("~ s(day, 3, 4)", "has '4' at position 13: s() takes a number of knots and period=, each"),
-        ("~ s(day, period=x)", "has 'x' at position 17: period needs a number here."),
+        (
+            "~ s(day, knots=3)",
+            "has 's(day, knots=3)' at position 3: s() takes a number of knots and",
+        ),
+        ("~ s(day, 3, 4)", "has 's(day, 3, 4)' at position 3: s() takes a number of knots and"),
+        ("~ s(day, period=x)", "at position 3: s() takes a number of knots and period=, each once"),
         (
             "~ s(day, 0)",
             "has 's(day, 0)' at position 3: `n_knots` of Spline must be 1 to 100, not 0.",

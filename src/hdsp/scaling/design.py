@@ -1,7 +1,7 @@
 """The space of labels: what a user writes (`scaling=`), bound to the label columns of training."""
 
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, hstack
 
 from hdsp.checks import check_known, quoted
 from hdsp.corpus.labels import Labels
-from hdsp.corpus.schema import LabelSchema
-from hdsp.exceptions import UnknownLabelWarning
+from hdsp.corpus.schema import BlockSchema, LabelSchema
+from hdsp.exceptions import UnknownLabelWarning, warn_caller
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.scaling.formula import is_formula, parse_formula
 from hdsp.scaling.functions import (
@@ -24,7 +24,6 @@ from hdsp.scaling.functions import (
     ScalingFunction,
     as_function,
 )
-from hdsp.scaling.links import FUNCTIONS
 from hdsp.scaling.terms import PLAIN, Factor, Ordered, Pooled, Term
 
 # In standard deviations; single precision changes values by less.
@@ -77,10 +76,9 @@ class LabelDesign:
         any, the one that takes fewer kinds first (`Categorical` before `LogLinear`), takes what is
         left of its kinds.
         """
-        if isinstance(scaling, str) and scaling == "auto":
-            factors, required = _default_factors(schema, values, learned), False
-        else:
-            factors, required = _factors(scaling, schema), True
+        auto = isinstance(scaling, str) and scaling == "auto"
+        values = csr_array((0, schema.n_labels)) if values is None else values
+        factors = _default_factors(schema, values, learned) if auto else _factors(scaling, schema)
         _check_names(factors, schema)
         taken = _take_columns(factors, schema)
         unbound = cls._with_terms_of(schema, factors, values, learned or {})
@@ -89,52 +87,48 @@ class LabelDesign:
         for factor, names in zip(factors, taken, strict=True):
             if names or factor.terms:
                 own = [unbound.columns_of(name) for name in names]
-                places = [unbound.terms.index(term) for term in factor.terms]
-                own += [unbound.columns[place] for place in places]
+                own += [unbound.columns[unbound.terms.index(term)] for term in factor.terms]
                 chosen.append(factor)
                 split.append(np.concatenate(own))
-            elif factor.kinds and required and (len(factors) > 1 or schema.blocks):
+            elif factor.kinds and not auto and (len(factors) > 1 or schema.blocks):
                 raise ValueError(
                     f"`scaling` of HDSP has a factor {factor!r} that no label is left for. "
                     f"The labels are: {quoted(schema.slices()) or 'none'}. Name the columns of "
                     "each factor, or leave this one out."
                 )
-        if not chosen:
-            return unbound
-        return replace(unbound, scaling=Product(*chosen, split=split))
+        return replace(unbound, scaling=Product(*chosen, split=split)) if chosen else unbound
 
     @classmethod
     def _with_terms_of(
         cls,
         schema: LabelSchema,
         factors: Sequence[ScalingFunction],
-        values: csr_array | None,
+        values: csr_array,
         learned: Learned,
     ) -> "LabelDesign":
         """The design with the terms of factors, and with what these learn."""
         given = [term for factor in factors for term in factor.terms]
         main = {term.columns[0]: term for term in given if term.main}
-        slices = schema.slices()
 
-        def bound(term: Term, sources: Sequence[Sequence[str]], parts: list[csr_array]) -> Term:
+        def bound(term: Term, names: Sequence[Sequence[str]], parts: Sequence[csr_array]) -> Term:
             fitted = learned.get(term)
-            if fitted is None and parts:
+            if fitted is None:
                 (*_, unit) = (1.0, *schema.block(term.columns[0]).scale)
-                fitted = term.bound(sources).learn(parts, unit)
-            return term.bound(sources, fitted)
+                fitted = term.bound(names).learn(parts, unit)
+            return term.bound(names, fitted)
 
         terms: list[Term] = []
-        for block in schema.blocks:
-            term = main.get(block.name, PLAIN[block.kind](block.name))
-            parts = [] if values is None else [values[:, slices[name]] for name in term.learns_from]
-            terms.append(bound(term, [schema.names[slices[block.name]]], [*map(csr_array, parts)]))
+        parts = _by_block(values, schema)
+        for name, columns in schema.slices().items():
+            term = main.get(name, PLAIN[schema.kind(name)](name))
+            own = [parts[source] for source in term.learns_from]
+            terms.append(bound(term, [schema.names[columns]], own))
         first = cls(schema, tuple(terms), Constant())
-        design = None if values is None else first._beside(values)
+        design = first._beside(values)
         for term in (term for term in given if not term.main):
-            columns = [first.columns_of(name) for name in term.columns]
-            sources = [[first.names[c] for c in own] for own in columns]
-            parts = [] if design is None else [csr_array(design[:, own]) for own in columns]
-            terms.append(bound(term, sources, parts))
+            acting = [first.columns_of(name) for name in term.columns]
+            names = [[first.names[c] for c in own] for own in acting]
+            terms.append(bound(term, names, [csr_array(design[:, own]) for own in acting]))
         return cls(schema, tuple(terms), Constant())
 
     @cached_property
@@ -167,27 +161,27 @@ class LabelDesign:
     @cached_property
     def used(self) -> BoolArray:
         """Which columns of the design the scaling function takes, [J]."""
-        return self._taken_by(lambda factor: True)
+        return self._taken(curved=False)
 
     @property
     def curved(self) -> BoolArray:
         """Which columns act through a function that is not log-linear, [J]."""
-        return self._taken_by(lambda factor: not factor.log_linear)
+        return self._taken(curved=True)
 
-    def _taken_by(self, chosen: Callable[[ScalingFunction], bool]) -> BoolArray:
+    def _taken(self, curved: bool) -> BoolArray:
         found = np.zeros(self.n_columns, dtype=np.bool_)
-        if isinstance(self.scaling, Product) and self.scaling.split is not None:
-            for factor, columns in zip(self.scaling.factors, self.scaling.split, strict=True):
-                found[columns] |= chosen(factor)
+        if isinstance(self.scaling, Product):
+            for factor, columns in zip(self.scaling.factors, self.scaling.split or (), strict=True):
+                found[columns] |= not (curved and factor.log_linear)
         return found
 
     @cached_property
     def used_labels(self) -> BoolArray:
         """Which labels the scaling function takes, one per label."""
-        own = [self.used[self.columns_of(block.name)].any() for block in self.schema.blocks]
-        return np.repeat(
-            np.array(own, np.bool_), [len(block.columns) for block in self.schema.blocks]
-        )
+        found = np.zeros(self.schema.n_labels, dtype=np.bool_)
+        for name, columns in self.schema.slices().items():
+            found[columns] = self.used[self.columns_of(name)].any()
+        return found
 
     @cached_property
     def plain(self) -> bool:
@@ -208,28 +202,21 @@ class LabelDesign:
 
         Unknown values of an ordered label count as the nearest one, with a warning.
         """
-        values = self.schema.encode(labels, warn)
+        values, slices = self.schema.encode(labels, warn), self.schema.slices()
         for term in self.terms if warn else ():
             if isinstance(term, Ordered) and not term.has_levels and len(term.values):
-                self._warn_of_values(term, values)
+                block = self.schema.block(term.columns[0])
+                own = np.unique(csr_array(values[:, slices[block.name]]).data)
+                far = own[np.abs(own[:, None] - term.values).min(axis=1) > _SAME_VALUE]
+                if len(far):
+                    numbers = np.round(far[:5] * block.scale[0] + block.mean[0], 9) + 0.0
+                    unknown = ", ".join(f"{number:.6g}" for number in numbers)
+                    warn_caller(
+                        f"{block.name!r} was not {unknown} in training: the nearest of "
+                        f"{', '.join(term.value_names(block))} is used.",
+                        UnknownLabelWarning,
+                    )
         return self.design(values)
-
-    def _warn_of_values(self, term: Ordered, values: csr_array) -> None:
-        """Warn of numbers that training did not have."""
-        block, known = self.schema.block(term.columns[0]), term.values
-        own = np.unique(csr_array(values[:, self.schema.slices()[block.name]]).data)
-        far = own[np.abs(own[:, None] - known).min(axis=1) > _SAME_VALUE]
-        if not len(far):
-            return
-        unknown, trained = (
-            ", ".join(f"{round(x, 9) + 0.0:.6g}" for x in part * block.scale[0] + block.mean[0])
-            for part in (far[:5], known)
-        )
-        warnings.warn(
-            f"{block.name!r} was not {unknown} in training: the nearest of {trained} is used.",
-            UnknownLabelWarning,
-            stacklevel=5,
-        )
 
     def design(self, values: csr_array) -> Design:
         """The design [M, J] of documents with these values of labels.
@@ -250,9 +237,7 @@ class LabelDesign:
         """Values of labels, and beside them the columns of all terms."""
         if self.plain:
             return values
-        slices = self.schema.slices()
-        parts = {name: csr_array(values[:, columns]) for name, columns in slices.items()}
-        made = [values]
+        parts, made = _by_block(values, self.schema), [values]
         for term in self.terms:
             made.append(term.expand([parts[name] for name in term.columns]))
             if term.main and term.names:
@@ -265,17 +250,13 @@ class LabelDesign:
 
     def filled(self, values: csr_array) -> csr_array:
         """Values of labels, with the parents that nested levels imply where they are missing."""
-        slices = self.schema.slices()
         for term in self.terms:
             if isinstance(term, Pooled) and term.parents is not None:
-                place = slices[term.parents]
-                own, parents = (
-                    csr_array(values[:, columns]) for columns in (slices[term.columns[0]], place)
-                )
-                filled = term.implied(own, parents)
-                if filled is not parents:
-                    sides = [values[:, : place.start], filled, values[:, place.stop :]]
-                    values = csr_array(hstack(sides, format="csr"))
+                parts = _by_block(values, self.schema)
+                parents = parts[term.parents]
+                parts[term.parents] = term.implied(parts[term.columns[0]], parents)
+                if parts[term.parents] is not parents:
+                    values = csr_array(hstack([*parts.values()], format="csr"))
         return values
 
     def grown(self, schema: LabelSchema, scaling: Scaling) -> "LabelDesign":
@@ -296,6 +277,11 @@ class LabelDesign:
         return np.concatenate([np.zeros(0, dtype=np.int64), *found])
 
 
+def _by_block(values: csr_array, schema: LabelSchema) -> dict[str, csr_array]:
+    """The columns of each label, by its name."""
+    return {name: csr_array(values[:, columns]) for name, columns in schema.slices().items()}
+
+
 def _only(values: csr_array, columns: BoolArray) -> csr_array:
     """The stored entries of some columns."""
     if columns.all():
@@ -306,30 +292,22 @@ def _only(values: csr_array, columns: BoolArray) -> csr_array:
 
 
 def _default_factors(
-    schema: LabelSchema, values: csr_array | None, learned: Learned | None
+    schema: LabelSchema, values: csr_array, learned: Learned | None
 ) -> tuple[ScalingFunction, ...]:
     """The factors of ``"auto"``: which labels are ordered is decided once, by the first values."""
 
-    def is_ordered(name: str) -> bool:
-        if learned is not None:
-            return Ordered(name) in learned
-        return values is not None and _has_few_values(schema, name, values)
+    def is_ordered(block: BlockSchema) -> bool:
+        """Whether a numeric label has three to ten different values, all of them whole."""
+        if learned is not None or len(block.columns) > 1:
+            return learned is not None and Ordered(block.name) in learned
+        own = np.unique(csr_array(values[:, schema.slices()[block.name]]).data)
+        numbers = own * block.scale[0] + block.mean[0]
+        far = np.abs(numbers - np.round(numbers)).max(initial=0.0)
+        return 3 <= len(own) <= _MOST_ORDERED and bool(far < _SAME_VALUE * block.scale[0])
 
-    numbers = [block.name for block in schema.blocks if block.kind == "number"]
-    terms = [Ordered(name) if is_ordered(name) else name for name in numbers]
+    numbers = [block for block in schema.blocks if block.kind == "number"]
+    terms = [Ordered(block.name) if is_ordered(block) else block.name for block in numbers]
     return (Categorical(), LogLinear(*terms)) if terms else (Categorical(),)
-
-
-def _has_few_values(schema: LabelSchema, name: str, values: csr_array) -> bool:
-    """Whether a numeric label has three to ten different values, all of them whole."""
-    block = schema.block(name)
-    if len(block.columns) > 1:
-        return False
-    own = np.unique(csr_array(values[:, schema.slices()[name]]).data)
-    if not 3 <= len(own) <= _MOST_ORDERED:
-        return False
-    numbers = own * block.scale[0] + block.mean[0]
-    return bool(np.abs(numbers - np.round(numbers)).max() < _SAME_VALUE * block.scale[0])
 
 
 def _factors(scaling: Scaling, schema: LabelSchema) -> tuple[ScalingFunction, ...]:
@@ -354,74 +332,60 @@ def _factors(scaling: Scaling, schema: LabelSchema) -> tuple[ScalingFunction, ..
 
 def _check_names(factors: Sequence[ScalingFunction], schema: LabelSchema) -> None:
     """Raise unless factors name columns that the labels have, each once, of kinds they take."""
-    slices = schema.slices()
-    named: set[str] = set()
+    named: list[str] = []
     for factor in factors:
-        main = [term for term in factor.terms if term.main]
-        of_terms = (name for term in factor.terms for name in term.learns_from)
-        for name in (*factor.columns, *of_terms):
-            check_known(name, slices, "scaling", "HDSP", "made of label columns")
-        for name in (*factor.columns, *(term.columns[0] for term in main)):
-            if name in named:
+        sources = [name for term in factor.terms for name in term.learns_from]
+        for name in (*factor.columns, *sources):
+            check_known(name, schema.slices(), "scaling", "HDSP", "made of label columns")
+        named += [*factor.columns, *(term.columns[0] for term in factor.terms if term.main)]
+        parts: list[str | Term] = [*factor.columns, *factor.terms]
+        for part in parts:
+            kinds = part.kinds if isinstance(part, Term) else {schema.kind(part)}
+            if not kinds <= factor.kinds:
                 raise ValueError(
-                    f"`scaling` of HDSP names the label column {name!r} twice. Factors of a "
-                    "product take different columns."
-                )
-            named.add(name)
-        for name in factor.columns:
-            if (kind := schema.kind(name)) not in factor.kinds:
-                plain = {name: one for name, one in FUNCTIONS.items() if one.log_linear}
-                others = [other for other in plain if kind in plain[other].kinds]
-                raise ValueError(
-                    f"{type(factor).__name__} does not take a {kind} column such as {name!r}. "
-                    f"Use {' or '.join(f'{other}({name!r})' for other in others)} instead."
+                    f"{type(factor).__name__} takes {' and '.join(sorted(factor.kinds))} columns. "
+                    f"Use LogLinear({part!r}) instead."
                 )
         for term in factor.terms:
-            if not term.kinds <= factor.kinds:
-                raise ValueError(
-                    f"{type(factor).__name__} takes tags and categories, not terms such as "
-                    f"{term!r}. Use LogLinear({term!r}) instead."
-                )
             for name in term.learns_from:
                 if (kind := schema.kind(name)) not in term.kinds:
                     raise ValueError(
                         f"{type(term).__name__} takes {' and '.join(sorted(term.kinds))} columns. "
                         f"{name!r} is of kind {kind}."
                     )
+    for name, number in Counter(named).items():
+        if number > 1:
+            raise ValueError(
+                f"`scaling` of HDSP names the label column {name!r} twice. Factors of a product "
+                "take different columns."
+            )
 
 
 def _take_columns(factors: Sequence[ScalingFunction], schema: LabelSchema) -> list[list[str]]:
     """The label columns that each factor takes as they are."""
-    taken: list[list[str]] = [list(factor.columns) for factor in factors]
-    main = [term.columns[0] for factor in factors for term in factor.terms if term.main]
-    named = {*main, *(name for factor in factors for name in factor.columns)}
-    for number, factor in enumerate(factors):
+    taken = [list(factor.columns) for factor in factors]
+    terms = [term for factor in factors for term in factor.terms]
+    named = {term.columns[0] for term in terms if term.main}.union(*taken)
+    for names, factor in zip(taken, factors, strict=True):
         # Parents have effects of their own, beside their children's if nothing else is said.
         for term in factor.terms:
-            for name in set(term.learns_from) - {*term.columns, *named}:
-                taken[number].append(name)
-                named.add(name)
-    free = [name for name in schema.slices() if name not in named]
+            parents = set(term.learns_from) - {*term.columns, *named}
+            names += parents
+            named |= parents
     # The function of fewer kinds chooses first: LogLinear() would leave Categorical() nothing.
     for number in sorted(range(len(factors)), key=lambda n: len(factors[n].kinds)):
         factor = factors[number]
         if not factor.columns and not factor.terms:
+            free = [name for name in schema.slices() if name not in named]
             taken[number] = [name for name in free if schema.kind(name) in factor.kinds]
-            free = [name for name in free if name not in taken[number]]
-    _check_main_effects(factors, {*main, *(name for names in taken for name in names)})
+            named.update(taken[number])
+    for term in terms:
+        if missing := [name for name in term.columns if name not in named]:
+            raise ValueError(
+                f"`scaling` of HDSP has {term!r} without {missing[0]!r} by itself: name it in a "
+                "factor too."
+            )
     return taken
-
-
-def _check_main_effects(factors: Iterable[ScalingFunction], effective: set[str]) -> None:
-    """Raise unless labels that act together also act by themselves."""
-    for factor in factors:
-        for term in factor.terms:
-            missing = [name for name in term.columns if name not in effective]
-            if missing:
-                raise ValueError(
-                    f"`scaling` of HDSP has {term!r} without {missing[0]!r} by itself: name it in "
-                    "a factor too."
-                )
 
 
 def content_columns(space: LabelDesign, name: str | None) -> IntArray:
@@ -432,19 +396,18 @@ def content_columns(space: LabelDesign, name: str | None) -> IntArray:
     check_known(name, schema.slices(), "content", "HDSP", "a column of the labels")
     if (kind := schema.kind(name)) != "category":
         raise ValueError(
-            f"`content` of HDSP takes a category, each of whose levels has its own version of "
-            f"topics. {name!r} is of kind {kind}: pass it as a column of strings."
+            f"`content` of HDSP must be a category. {name!r} is of kind {kind}: pass it as a "
+            "column of strings."
         )
     columns = schema.slices()[name]
     if (n_levels := columns.stop - columns.start) > MOST_LEVELS:
         raise ValueError(
-            f"`content` of HDSP takes a category of at most {MOST_LEVELS} levels, each of which "
-            f"has its own version of every topic. {name!r} has {n_levels}: join levels that speak "
-            "alike."
+            f"`content` of HDSP must have at most {MOST_LEVELS} levels. {name!r} has {n_levels}: "
+            "join levels that speak alike."
         )
     if not space.used_labels[columns].all():
         raise ValueError(
-            f"`content` of HDSP names the category {name!r}, which `scaling` leaves out. Add it to "
-            "`scaling`: groups that speak differently may also speak of other things."
+            f"`content` of HDSP must be in `scaling`, too, because groups that speak differently "
+            f"may also speak of other things. Add {name!r}."
         )
     return np.arange(columns.start, columns.stop)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from hdsp.checks import quoted
 from hdsp.corpus import Kind
@@ -20,7 +20,7 @@ _GRAMMAR = (
     "write terms such as a + b, a * b, a:b, s(day), o(rating), factor(year) and (1 | author), "
     "and names of other characters `between backticks`"
 )
-_CURVE = "s() takes a number of knots and period=, each once"
+_FUNCTIONS = ("s", "o", "factor")
 
 
 @dataclass
@@ -33,17 +33,14 @@ class _Reader:
     labels: dict[str, Term | None] = field(default_factory=dict)
     products: dict[frozenset[str], Interaction] = field(default_factory=dict)
 
-    def refuse(self, position: int, what: str, remedy: str) -> NoReturn:
+    def refuse(self, place: int | ast.expr, what: str, remedy: str) -> NoReturn:
+        """Raise at a position from 0, or at an expression."""
+        position = place if isinstance(place, int) else self.start + place.col_offset
         shown = self.text if len(self.text) <= 80 else f"{self.text[:77]}..."
-        raise ValueError(f"The formula {shown!r} has {what} at position {position}: {remedy}.")
+        raise ValueError(f"The formula {shown!r} has {what} at position {position + 1}: {remedy}.")
 
-    def refuse_node(self, node: ast.expr | ast.keyword, remedy: str) -> NoReturn:
-        written = self.written(node)
-        shown = written if len(written) <= 40 else f"{written[:37]}..."
-        self.refuse(self.position(node), repr(shown), remedy)
-
-    def position(self, node: ast.expr | ast.keyword) -> int:
-        return self.start + node.col_offset + 1
+    def refuse_node(self, node: ast.expr, remedy: str) -> NoReturn:
+        self.refuse(node, repr(self.written(node)), remedy)
 
     def written(self, node: ast.expr | ast.keyword) -> str:
         end = node.end_col_offset or node.col_offset
@@ -56,19 +53,19 @@ class _Reader:
                 f"A formula must have at most {_LONGEST} characters. Got {len(self.text)}."
             )
         if not is_formula(self.text):
-            self.refuse(1, "no '~'", "a formula begins with '~' and says nothing before it")
+            self.refuse(0, "no '~'", "a formula begins with '~' and says nothing before it")
         # Python's own words and names of other characters are then names like any other.
         plain = _NAME.sub(lambda name: "_" * len(name[0]), self.text).replace("~", " ", 1)
         if stray := _STRAY.search(plain):
-            self.refuse(stray.start() + 1, repr(stray[0]), _GRAMMAR)
+            self.refuse(stray.start(), repr(stray[0]), _GRAMMAR)
         source = re.sub(r"\s", " ", plain).replace(":", "*").strip()
         self.start = len(plain) - len(plain.lstrip())
         try:
             return ast.parse(source, mode="eval").body
         except (SyntaxError, RecursionError, MemoryError) as error:
             # A formula that ends too early has no place of its own.
-            place = self.start + (getattr(error, "offset", None) or len(source) + 1)
-            rest = self.text[place - 1 :].strip()
+            place = self.start + (getattr(error, "offset", None) or len(source) + 1) - 1
+            rest = self.text[place:].strip()
             token = _NAME.match(rest)
             what = repr(token[0] if token else rest[0]) if rest else "nothing"
             self.refuse(place, what, _GRAMMAR)
@@ -118,7 +115,7 @@ class _Reader:
             name = self.name(node)
             return self.add(name, None, node)
         function = self.written(node.func)
-        if function not in ("s", "o", "factor"):
+        if function not in _FUNCTIONS:
             remedy = "there are s() for curves, o() for ordered values and factor() for categories"
             self.refuse_node(node, f"{remedy}, so compute others before")
         if not node.args:
@@ -135,22 +132,13 @@ class _Reader:
 
     def curve(self, name: str, node: ast.Call) -> Spline:
         """s(day, 8, period=7)."""
-        if len(node.args) > 2:
-            self.refuse_node(node.args[2], _CURVE)
         given = [("n_knots", value) for value in node.args[1:]]
-        for keyword in node.keywords:
-            # The name alone, without what it is set to.
-            written = self.written(keyword).split("=")[0].strip()
-            if written not in ("n_knots", "period") or written in dict(given):
-                self.refuse(self.position(keyword), repr(written), _CURVE)
-            given.append((written, keyword.value))
-        settings: dict[str, Any] = {}
-        for key, value in given:
-            if not isinstance(value, ast.Constant) or type(value.value) not in (int, float):
-                self.refuse_node(value, f"{key} needs a number here")
-            settings[key] = value.value
+        given += [(self.written(own).split("=")[0].strip(), own.value) for own in node.keywords]
+        settings = {key: own.value for key, own in given if isinstance(own, ast.Constant)}
+        if len(settings) < len(given) or not settings.keys() <= {"n_knots", "period"}:
+            self.refuse_node(node, "s() takes a number of knots and period=, each once, a number")
         try:
-            return Spline(name, **settings)
+            return Spline(name, **settings)  # type: ignore[arg-type]
         except ValueError as error:
             self.refuse_node(node, str(error).rstrip(".").replace(". Got", ", not"))
 
@@ -163,7 +151,7 @@ class _Reader:
             near = get_close_matches(name, self.kinds, n=3, cutoff=0.5)
             known = f"did you mean {quoted(near)}" if near else f"there are {quoted(self.kinds)}"
             what = f"{name!r}, which no label is called,"
-            self.refuse(self.position(node), what, known if self.kinds else "there are no labels")
+            self.refuse(node, what, known if self.kinds else "there are no labels")
         return name
 
     def add(self, name: str, term: Term | None, node: ast.expr) -> str:

@@ -12,6 +12,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.interpolate import BSpline
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
@@ -471,11 +472,9 @@ class Ordered(Factor):
         share = np.maximum(counts[order], 1) / np.maximum(counts, 1).sum()
         changes = np.diff(np.eye(n_values), axis=0)
         without = np.eye(n_values) - share
-        size, axes = np.linalg.eigh(without.T @ (share[:, None] * without))
-        axes = without @ (axes[:, 1:] / np.sqrt(size[1:]))
-        rough, turn = eigh(axes.T @ changes.T @ changes @ axes)
+        gram = without.T @ (share[:, None] * without)
         basis = np.empty((n_values, n_values - 1))
-        basis[order] = axes @ turn / np.sqrt(np.maximum(rough / rough[0], 1.0))
+        basis[order] = without @ _smoothest(gram, changes.T @ changes, n_values - 1)
         return basis
 
     def expand(self, parts: Sequence[csr_array]) -> csr_array:
@@ -570,9 +569,7 @@ class Spline(Curve):
             knots = np.concatenate([np.full(_DEGREE, inner[0]), inner, np.full(_DEGREE, inner[-1])])
             to_splines = np.eye(len(knots) - _DEGREE - 1)
             # What a line explains is taken out: of the functions, in training.
-            greville = np.array(
-                [knots[i + 1 : i + 1 + _DEGREE].mean() for i in range(len(to_splines))]
-            )
+            greville = sliding_window_view(knots[1:-1], _DEGREE).mean(axis=1)
             free = np.column_stack([np.ones_like(greville), greville])
         else:
             step = period / self.n_knots
@@ -585,16 +582,9 @@ class Spline(Curve):
         without = np.eye(len(free)) - free @ np.linalg.lstsq(basis @ free, basis, rcond=None)[0]
         gram = (basis @ without).T @ (basis @ without) / len(values)
         roughness = to_splines.T @ _roughness(knots) @ to_splines
-        # Directions that are uncorrelated in training, from the smoothest to the roughest.
         n_free = min(len(free), len(different)) - free.shape[1]
-        size, axes = np.linalg.eigh(gram)
-        axes = axes[:, -n_free:] / np.sqrt(size[-n_free:])
-        rough, turn = eigh(axes.T @ roughness @ axes)
-        coefficients = without @ axes @ turn / np.sqrt(np.maximum(rough / rough[0], 1.0))
-        return {
-            "knots": knots.tolist(),
-            "coefficients": (to_splines @ coefficients).ravel().tolist(),
-        }
+        coefficients = to_splines @ without @ _smoothest(gram, roughness, n_free)
+        return {"knots": knots.tolist(), "coefficients": coefficients.ravel().tolist()}
 
     def points(self, low: float, high: float) -> FloatArray:
         """Also of many periods, as many values between any two knots."""
@@ -619,18 +609,27 @@ class Spline(Curve):
         return np.asarray(curve(inside))
 
 
+def _smoothest(gram: FloatArray, roughness: FloatArray, n: int) -> FloatArray:
+    """Directions [L, n] that are uncorrelated by `gram` [L, L], the smoothest first.
+
+    Each is as much smaller as it is rougher than the first.
+    """
+    size, axes = np.linalg.eigh(gram)
+    axes = axes[:, -n:] / np.sqrt(size[-n:])
+    rough, turn = eigh(axes.T @ roughness @ axes)
+    return np.asarray(axes @ turn / np.sqrt(np.maximum(rough / rough[0], 1.0)))
+
+
 def _roughness(knots: FloatArray) -> FloatArray:
     """The integrals of products of the splines' second derivatives, [n, n]."""
     n_splines = len(knots) - _DEGREE - 1
     second = BSpline(knots, np.eye(n_splines), _DEGREE).derivative(2)
     inner = np.unique(knots[_DEGREE : len(knots) - _DEGREE])
     middle, half = (inner[1:] + inner[:-1]) / 2.0, np.diff(inner) / 2.0
-    total = np.zeros((n_splines, n_splines))
     # Second derivatives are lines between knots: two Gauss points are exact for their products.
-    for side in (-1.0, 1.0):
-        value = second(middle + side * half / np.sqrt(3.0))
-        total += value.T @ (value * half[:, None])
-    return total
+    points = np.append(middle - half / np.sqrt(3.0), middle + half / np.sqrt(3.0))
+    values = second(points) * np.sqrt(np.tile(half, 2))[:, None]
+    return np.asarray(values.T @ values)
 
 
 class Ramps(Curve):
