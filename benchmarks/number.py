@@ -14,7 +14,7 @@ from common import fixed, load, parser, write
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, read_table
-from hdsp.model import Truth, draw_documents
+from hdsp.model.simulate import Truth, draw_documents
 from hdsp.scaling.functions import Constant
 from hdsp_studies.comparison import fit_and_measure
 from hdsp_studies.peers import FitSettings, ScalingProcess, make_peer

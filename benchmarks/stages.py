@@ -76,14 +76,10 @@ def cpu(function, repeats=5):
 def make_step(train):
     """A function that solves and sums the documents of a fitted model, all in one block."""
     from hdsp import HDSP
-    from hdsp.model import (
-        DocumentView,
-        GlobalState,
-        LocalSettings,
-        Priors,
-        block_step,
-        make_problem,
-    )
+    from hdsp.model.data import make_problem
+    from hdsp.model.documents import DocumentView, LocalSettings, block_step
+    from hdsp.model.priors import Priors
+    from hdsp.model.state import GlobalState
     from hdsp.numerics import sticks_from_weights
     from hdsp.scaling.design import LabelDesign
 

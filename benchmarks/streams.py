@@ -22,7 +22,8 @@ from scipy.sparse import csr_array
 
 import hdsp
 from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import GlobalState, HeldOut
+from hdsp.model.reading import HeldOut
+from hdsp.model.state import GlobalState
 from hdsp.numerics import sticks_from_weights
 from hdsp.scaling.functions import Constant
 from hdsp_studies.comparison.corpora import Reading

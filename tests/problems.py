@@ -8,7 +8,9 @@ from scipy.sparse import csr_array
 
 from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import Documents
-from hdsp.model import Data, GlobalState, Priors, make_problem
+from hdsp.model.data import Data, make_problem
+from hdsp.model.priors import Priors
+from hdsp.model.state import GlobalState
 from hdsp.numerics import sticks_from_weights
 from hdsp.scaling.functions import Categorical, Constant, LogLinear, Product
 

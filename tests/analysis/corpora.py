@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 from hdsp import HDSP, Corpus
 from hdsp.analysis.reading import LeftOut, estimate_proportions
 from hdsp.execution.executor import InProcess
-from hdsp.model import LocalSettings, make_problem
+from hdsp.model.data import make_problem
+from hdsp.model.documents import LocalSettings
 from hdsp.scaling.functions import Constant
 
 

@@ -12,8 +12,10 @@ from hdsp.analysis.reading import LeftOut, estimate_proportions, folds
 from hdsp.analysis.regression import LinearRegression
 from hdsp.execution.executor import InProcess
 from hdsp.metrics import match_topics
-from hdsp.model import LocalSettings, expected_tokens, make_problem
+from hdsp.model.data import make_problem
+from hdsp.model.documents import LocalSettings
 from hdsp.model.reading import group_share
+from hdsp.model.updates import expected_tokens
 from hdsp_studies.synthetic import make_corpus
 from tests.analysis.corpora import draw_counts, draw_topics, left_out, read_with
 from tests.problems import fit_documents

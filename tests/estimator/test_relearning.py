@@ -11,7 +11,7 @@ import pytest
 import hdsp
 from hdsp.fit import stream as module
 from hdsp.fit.stream import Stream, match
-from hdsp.model import GlobalState
+from hdsp.model.state import GlobalState
 from hdsp.numerics import sticks_from_weights
 
 SETTINGS = {"max_components": 12, "random_state": 0, "init": "nmf"}

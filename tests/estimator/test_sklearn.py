@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from hdsp import HDSP, simulate
-from hdsp.model import split_tokens
+from hdsp.model.reading import split_tokens
 
 # The checks' data is small: few words, few documents, so that topics fill up and limits are met.
 pytestmark = [

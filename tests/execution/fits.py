@@ -9,8 +9,9 @@ from hdsp.fit.passes import Documents
 from hdsp.fit.run import Run
 from hdsp.fit.stochastic import before_steps, fit_stochastic
 from hdsp.fit.topics import fit_batch
-from hdsp.model import Data, GlobalState, Priors
-from hdsp.model.data import Encoding, stored_blocks
+from hdsp.model.data import Data, Encoding, stored_blocks
+from hdsp.model.priors import Priors
+from hdsp.model.state import GlobalState
 from hdsp.numerics import sticks_from_weights
 from hdsp.scaling.design import LabelDesign
 

@@ -21,7 +21,11 @@ from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.run import Run
 from hdsp.fit.start import initial_state
 from hdsp.metrics import match_topics
-from hdsp.model import LocalSettings, Priors, Truth, draw_documents, elbo, make_problem
+from hdsp.model.data import make_problem
+from hdsp.model.documents import LocalSettings
+from hdsp.model.priors import Priors
+from hdsp.model.simulate import Truth, draw_documents
+from hdsp.model.updates import elbo
 from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Constant
 from tests.problems import SCALINGS, elsewhere, fit_documents, problems

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from hdsp.fit import sample as module
 from hdsp.fit.sample import Sample, SurveyDocuments, document_keys
-from hdsp.model import make_block
+from hdsp.model.data import make_block
 
 
 @pytest.fixture(autouse=True)

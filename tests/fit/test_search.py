@@ -8,7 +8,8 @@ from hdsp.corpus import LabelSchema
 from hdsp.fit.run import Run, Trial
 from hdsp.fit.search import ELASTICITY, Scores, Search, elbow_number, has_flattened
 from hdsp.metrics import match_topics
-from hdsp.model import Priors, make_problem
+from hdsp.model.data import make_problem
+from hdsp.model.priors import Priors
 from hdsp.scaling.design import LabelDesign
 from hdsp_studies.synthetic import make_corpus
 

@@ -11,7 +11,8 @@ from hdsp import simulate
 from hdsp.fit.start import initial_state, nmf_topics, spherical_kmeans
 from hdsp.kernels import use_threads
 from hdsp.metrics import match_topics
-from hdsp.model import Priors, make_problem
+from hdsp.model.data import make_problem
+from hdsp.model.priors import Priors
 from hdsp.scaling.functions import Constant
 
 PRIORS = Priors(0.05, (1.0, 1.0), (1.0, 0.01))

@@ -11,7 +11,8 @@ import hdsp
 from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import sum_documents
 from hdsp.fit.stochastic import before_steps, default_batch_size, step_rate, stochastic_step
-from hdsp.model import LocalSettings, global_step
+from hdsp.model.documents import LocalSettings
+from hdsp.model.updates import global_step
 from tests.problems import elsewhere, problems
 
 SETTINGS = LocalSettings(4, 0.0, prune=0.0, scaling_sums=True)

@@ -12,7 +12,10 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, LogLinear, TextSettings, simulate
 from hdsp.execution.executor import InProcess
-from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
+from hdsp.model.data import make_problem
+from hdsp.model.documents import LocalSettings
+from hdsp.model.priors import Priors
+from hdsp.model.state import GlobalState
 from hdsp.numerics import sticks_from_weights
 from hdsp.scaling.functions import Constant
 from tests.problems import fit_documents

@@ -14,18 +14,18 @@ from scipy.stats import gamma
 
 from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import Documents
-from hdsp.model import (
-    DocumentState,
+from hdsp.model.data import make_problem
+from hdsp.model.documents import (
     DocumentView,
-    GlobalState,
     LocalSettings,
-    Priors,
     block_step,
-    elbo,
-    make_problem,
+    document_terms,
+    solve_block,
 )
-from hdsp.model.documents import document_terms, solve_block
+from hdsp.model.priors import Priors
+from hdsp.model.state import DocumentState, GlobalState
 from hdsp.model.updates import (
+    elbo,
     update_corpus_concentration,
     update_document_concentration,
     update_sticks,

@@ -12,7 +12,10 @@ from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import Documents
 from hdsp.fit.run import Run
 from hdsp.fit.topics import fit_batch
-from hdsp.model import GlobalState, LocalSettings, Priors, make_problem
+from hdsp.model.data import make_problem
+from hdsp.model.documents import LocalSettings
+from hdsp.model.priors import Priors
+from hdsp.model.state import GlobalState
 from hdsp.scaling.functions import Constant, take_topics
 from tests.problems import bound_scaling, fit_documents, problems
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from hdsp import HDSP, simulate
 from hdsp.execution.executor import InProcess
-from hdsp.model import LocalSettings, make_problem
+from hdsp.model.data import make_problem
+from hdsp.model.documents import LocalSettings
 from tests.problems import fit_documents
 
 HERE = InProcess()

@@ -9,8 +9,7 @@ from scipy.sparse import csr_array
 from scipy.stats import chisquare
 
 from hdsp import HDSP, Categorical, LogLinear, simulate
-from hdsp.model import Truth, draw_documents
-from hdsp.model.simulate import _draw_words
+from hdsp.model.simulate import Truth, _draw_words, draw_documents
 from hdsp.numerics import normalised_gamma_mean, weights_from_sticks
 
 

@@ -22,8 +22,9 @@ from scipy.special import stdtrit
 
 from hdsp import kernels
 from hdsp.analysis.reading import folds
-from hdsp.model import GlobalState, Problem
+from hdsp.model.data import Problem
 from hdsp.model.reading import group_share
+from hdsp.model.state import GlobalState
 from hdsp.numerics import BoolArray, FloatArray, IntArray, sample_rows
 from hdsp.storage.codec import Limits
 

@@ -23,7 +23,8 @@ from hdsp.checks import (
 )
 from hdsp.corpus import Corpus, as_labels, make_frame
 from hdsp.execution.executor import make_executor
-from hdsp.model import Truth, document_log_likelihood, draw_documents, split_tokens
+from hdsp.model.reading import document_log_likelihood, split_tokens
+from hdsp.model.simulate import Truth, draw_documents
 from hdsp.numerics import FloatArray
 
 _TABLE_OWNER = "HDSP.document_topics"

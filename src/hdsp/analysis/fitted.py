@@ -41,7 +41,10 @@ from hdsp.corpus import LabelSchema, ReadingSettings, TextSettings
 from hdsp.execution.executor import make_executor
 from hdsp.fit.stream import Stream
 from hdsp.metrics import npmi, topic_top_words
-from hdsp.model import GlobalState, PredictiveView, Priors, expected_tokens, word_share
+from hdsp.model.priors import Priors
+from hdsp.model.reading import PredictiveView, word_share
+from hdsp.model.state import GlobalState
+from hdsp.model.updates import expected_tokens
 from hdsp.numerics import (
     BoolArray,
     FloatArray,

@@ -20,7 +20,7 @@ from hdsp.analysis.topics import Columns
 from hdsp.checks import check_choice, check_known, quoted
 from hdsp.corpus import Corpus, LabelSchema, as_groups, as_labels, group_numbers
 from hdsp.fit.run import Run
-from hdsp.model import make_problem
+from hdsp.model.data import make_problem
 from hdsp.numerics import IntArray
 from hdsp.scaling.design import LabelDesign, Scaling
 

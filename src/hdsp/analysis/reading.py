@@ -11,17 +11,11 @@ from hdsp import kernels
 from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import Documents
 from hdsp.kernels import run_together
-from hdsp.model import (
-    DocumentState,
-    GlobalState,
-    HeldOut,
-    LocalSettings,
-    Problem,
-    Statistics,
-    expected_tokens,
-)
-from hdsp.model.reading import group_share
-from hdsp.model.updates import update_topics, update_versions
+from hdsp.model.data import Problem
+from hdsp.model.documents import LocalSettings
+from hdsp.model.reading import HeldOut, group_share
+from hdsp.model.state import DocumentState, GlobalState, Statistics
+from hdsp.model.updates import expected_tokens, update_topics, update_versions
 from hdsp.numerics import BoolArray, FloatArray, IntArray, parts_of, sample_rows
 from hdsp.storage.codec import SMALLEST, Limits, require
 

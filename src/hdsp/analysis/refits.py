@@ -27,7 +27,8 @@ from hdsp.fit.start import STARTS, initial_state
 from hdsp.fit.topics import fit_batch
 from hdsp.kernels import run_together, use_threads
 from hdsp.metrics import match_topics
-from hdsp.model import GlobalState, Problem
+from hdsp.model.data import Problem
+from hdsp.model.state import GlobalState
 from hdsp.numerics import FloatArray, IntArray
 
 # Topics that share at least this much probability count as the same topic.

@@ -23,7 +23,9 @@ from hdsp.fit.passes import Documents
 from hdsp.fit.run import Run, Trial
 from hdsp.kernels import run_together
 from hdsp.metrics import exclusivity, npmi, topic_top_words
-from hdsp.model import GlobalState, HeldOut, Problem
+from hdsp.model.data import Problem
+from hdsp.model.reading import HeldOut
+from hdsp.model.state import GlobalState
 from hdsp.numerics import FloatArray
 
 # Held out: a tenth of the documents, but some hundreds, and never more than a quarter.

@@ -30,9 +30,9 @@ from hdsp import kernels
 from hdsp.checks import quoted
 from hdsp.exceptions import FitWarning
 from hdsp.kernels import run_ranges
-from hdsp.model import GlobalState, Problem
+from hdsp.model.data import Problem
 from hdsp.model.priors import NOT_SEEDED
-from hdsp.model.state import padded
+from hdsp.model.state import GlobalState, padded
 from hdsp.model.versions import Versions, word_spread
 from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.model import BoundTerms
+from hdsp.model.state import BoundTerms
 from hdsp.report.packing import rounded
 
 # Parameters that do not change a model.

@@ -11,7 +11,7 @@ import sklearn.metrics
 import hdsp
 from hdsp.corpus import Corpus, TextSettings
 from hdsp.metrics import npmi
-from hdsp.model import split_tokens
+from hdsp.model.reading import split_tokens
 from hdsp_studies.comparison import (
     compare,
     confusion_matrix,

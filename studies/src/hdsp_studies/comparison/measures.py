@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from hdsp import Corpus
 from hdsp.metrics import npmi, topic_diversity, topic_top_words
-from hdsp.model import split_tokens, word_log_likelihood
+from hdsp.model.reading import split_tokens, word_log_likelihood
 from hdsp_studies.peers import (
     FitSettings,
     Fitted,

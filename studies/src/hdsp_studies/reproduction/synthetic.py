@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 
 from hdsp import HDSP, Categorical
 from hdsp.metrics import match_topics
-from hdsp.model import Truth, draw_documents
+from hdsp.model.simulate import Truth, draw_documents
 from hdsp_studies.types import FloatArray
 
 _MEAN_LENGTH = 20.0
