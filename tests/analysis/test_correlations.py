@@ -85,8 +85,8 @@ def test_dependent_documents_have_wider_intervals():
 def test_order_of_documents_does_not_matter():
     counts, topics, _ = simulated(300, 5)
     first, second = correlations(counts, topics), correlations(counts[::-1], topics)
-    np.testing.assert_allclose(first.values, second.values, atol=1e-5)
-    np.testing.assert_allclose(first.errors, second.errors, atol=1e-5)
+    for name in ("values", "errors"):
+        np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=1e-5)
 
 
 def fitted(**options):

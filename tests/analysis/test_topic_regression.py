@@ -1,7 +1,6 @@
 """Effects of labels on topics: against means of documents and textbook regressions."""
 
 import re
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +10,7 @@ import statsmodels.formula.api as smf
 from scipy import stats
 
 from hdsp import HDSP, Corpus, TopicRegression
-from hdsp.analysis import fitted as fitted_module
-from hdsp.analysis.label_effects import own_regression
+from hdsp.analysis import softmax
 from hdsp.analysis.refits import _resample
 from hdsp.analysis.regression import LinearRegression
 from hdsp.exceptions import IntervalWarning, LabelDataWarning
@@ -76,26 +74,27 @@ def test_categories_are_compared_with_the_mean_of_the_others(model, frame):
 
 def test_numbers_are_compared_between_their_percentiles(model, frame):
     x = frame["x"].to_numpy()
-    table = model.estimate_effects("~ x").effects()
+    found = model.estimate_effects("~ x")
     low, high = np.percentile(x, [10, 90], method="inverted_cdf")
-    assert set(table["contrast"]) == {f"{high:.6g} - {low:.6g}"}
+    assert set(found.effects()["contrast"]) == {f"{high:.6g} - {low:.6g}"}
     slope = np.polyfit(x, model.proportions_, 1)[0]
-    np.testing.assert_allclose(table["effect"], slope * (high - low), atol=1e-9)
-    pair = model.estimate_effects("~ x").effects("x", contrast=(0.5, 0.0))
+    np.testing.assert_allclose(found.effects()["effect"], slope * (high - low), atol=1e-9)
+    pair = found.effects("x", contrast=(0.5, 0.0))
     np.testing.assert_allclose(pair["effect"], -0.5 * slope, atol=1e-9)
+    with pytest.warns(IntervalWarning, match=r"to 9, and 'x' runs from -0\.99\d* to 0\.99\d* in"):
+        found.effects("x", contrast=(0, 9))
     # Where both percentiles are equal, the highest and the lowest value.
     rare = pd.DataFrame({"rare": np.where(np.arange(M) % 25 == 0, 3.0, 1.0)})
     table = model.estimate_effects("~ rare", rare).effects()
     assert set(table["contrast"]) == {"3 - 1"}
-    high = (rare["rare"] == 3).to_numpy()
-    np.testing.assert_allclose(table["effect"], mean_difference(model, high), atol=1e-9)
+    wanted = mean_difference(model, (rare["rare"] == 3).to_numpy())
+    np.testing.assert_allclose(table["effect"], wanted, atol=1e-9)
 
 
 def test_few_whole_numbers_are_ordered(model, frame):
     stars = frame["stars"].to_numpy()
     found = model.estimate_effects(None, frame[["stars"]])
-    table = found.effects("stars")
-    assert set(table["contrast"]) == {"5 - 1"}
+    assert set(found.effects("stars")["contrast"]) == {"5 - 1"}
     alone = model.estimate_effects("~ o(stars)").effects()
     wanted = mean_difference(model, stars == 5, stars == 1)
     np.testing.assert_allclose(alone["effect"], wanted, atol=1e-9)
@@ -147,7 +146,7 @@ def test_empty_cells_are_not_estimable(model):
         with pytest.warns() as caught:
             found[names["a"]] = model.estimate_effects("~ one * two + x", table).effects()
         said = " ".join(str(warning.message) for warning in caught)
-        assert re.search(r"Dropped 'c × v': linear combinations of other labels", said)
+        assert "Dropped 'c × v': linear combinations of other labels" in said
         assert "cannot be estimated: the documents do not separate" in said
     first, second = found["a"], found["b"]
     second["label"] = second["label"].replace({"a": "b", "b": "a"})
@@ -159,41 +158,37 @@ def test_empty_cells_are_not_estimable(model):
     assert first.loc[first["label"] == "x", "effect"].notna().all()
 
 
-def test_levels_and_curves_are_expected_proportions(model, frame):
+def test_levels_are_expected_proportions(model, frame):
     found = model.estimate_effects("~ side + x")
     table, means = found.levels("side"), found.effects("side", contrast=("left", "right"))
-    assert list(table["value"].unique()) == ["centre", "left", "right"]
     np.testing.assert_allclose(table.groupby("value")["expected"].sum(), 1.0, atol=1e-9)
-    assert (table["expected"] > 0).all()
-    assert ((table["lower"] < table["expected"]) & (table["expected"] < table["upper"])).all()
+    assert ((table["expected"] > 0) & (table["lower"] < table["expected"])).all()
+    assert (table["expected"] < table["upper"]).all()
     expected = table.pivot(index="value", columns="topic", values="expected")
-    np.testing.assert_allclose(
-        expected.loc["right"] - expected.loc["left"], means["effect"], atol=0.03
-    )
-    left = (frame["side"] == "left").to_numpy()
-    np.testing.assert_allclose(
-        effects_of(table.assign(label=table["value"]), "left", "observed"),
-        model.proportions_[left].mean(axis=0),
-        atol=1e-6,
-    )
-    curve = found.curve("x", n=9)
+    assert list(expected.index) == ["centre", "left", "right"]
+    difference = expected.loc["right"] - expected.loc["left"]
+    np.testing.assert_allclose(difference, means["effect"], atol=0.03)
+    left, lengths = (frame["side"] == "left").to_numpy(), model._model.reading.lengths
+    for weight, own in (("documents", np.ones(M)), ("tokens", lengths)):
+        table = model.estimate_effects("~ side", weight=weight).levels("side")
+        wanted = own[left] @ model.proportions_[left] / own[left].sum()
+        observed = table.loc[table["value"] == "left", "observed"]
+        np.testing.assert_allclose(observed, wanted, atol=1e-6)
+
+
+def test_curves_are_expected_proportions(model, frame):
+    found = model.estimate_effects("~ side + x")
+    curve, by = found.curve("x", n=9), found.curve("x", by="side", n=3)
     np.testing.assert_allclose(curve.groupby("value")["expected"].sum(), 1.0, atol=1e-9)
     assert (curve["lower"] >= 0).all()
     assert curve.groupby("value")["n_documents"].first().sum() == M
-    assert curve["value"].iloc[[0, -1]].tolist() == pytest.approx(
-        [frame["x"].min(), frame["x"].max()]
-    )
-    rise = curve[curve["value"] == curve["value"].max()]["expected"].to_numpy()
-    rise = rise - curve[curve["value"] == curve["value"].min()]["expected"].to_numpy()
-    slope = found.effects("x")["effect"].to_numpy()
-    assert (np.sign(rise) == np.sign(slope))[np.abs(slope) > 0.05].all()
-    by = found.curve("x", by="side", n=3)
     assert by.groupby(["side", "value"])["n_documents"].first().sum() == M
-    tokens = model.estimate_effects("~ side", weight="tokens").levels("side")
-    lengths = model._model.reading.lengths[left]
-    wanted = lengths @ model.proportions_[left] / lengths.sum()
-    observed = effects_of(tokens.assign(label=tokens["value"]), "left", "observed")
-    np.testing.assert_allclose(observed, wanted, atol=1e-6)
+    low, *_, high = expected = curve.pivot(index="value", columns="topic", values="expected").index
+    assert (low, high) == pytest.approx((frame["x"].min(), frame["x"].max()))
+    assert len(expected) == 9
+    ends = [curve.loc[curve["value"] == value, "expected"].to_numpy() for value in (low, high)]
+    slope = found.effects("x")["effect"].to_numpy()
+    assert (np.sign(ends[1] - ends[0]) == np.sign(slope))[np.abs(slope) > 0.05].all()
 
 
 def test_terms_are_tested(model, frame):
@@ -207,11 +202,8 @@ def test_terms_are_tested(model, frame):
     )
     for k, y in enumerate(model.proportions_.T):
         fit = smf.ols("y ~ C(side) + x", frame.assign(y=y))
-        hypothesis = "C(side)[T.left] = 0, C(side)[T.right] = 0"
-        tests = [
-            fit.fit().f_test(hypothesis),
-            fit.fit(cov_type="HC2", use_t=True).f_test(hypothesis),
-        ]
+        both = fit.fit(), fit.fit(cov_type="HC2", use_t=True)
+        tests = [one.f_test("C(side)[T.left] = 0, C(side)[T.right] = 0") for one in both]
         own = table[(table["term"] == "side") & (table["topic"] == k)].iloc[0]
         assert own["p"] == pytest.approx(max(float(one.pvalue) for one in tests), rel=1e-6)
 
@@ -219,12 +211,13 @@ def test_terms_are_tested(model, frame):
 def test_the_summary_is_rs(model, frame):
     said = str(model.estimate_effects("~ side + x", groups=frame["blog"]).summary(topics=[2]))
     assert "Formula: ~ side + x\nDocuments: 400, clustered in 25 groups\n\nTopic 2 (" in said
-    assert re.search(r"^ +Estimate Std\. Error  t value Pr\(>\|t\|\)$", said, re.MULTILINE)
-    assert re.search(
-        r"^\(Intercept\) +\d\.\d{5} +\d\.\d{5} +\d+\.\d\d  <0\.0001 \*\*\*$", said, re.M
-    )
+    for pattern in (
+        r"^ +Estimate Std\. Error  t value Pr\(>\|t\|\)$",
+        r"^\(Intercept\) +\d\.\d{5} +\d\.\d{5} +\d+\.\d\d  <0\.0001 \*\*\*$",
+        r"^right +-?\d",
+    ):
+        assert re.search(pattern, said, re.MULTILINE)
     # Of a category, the most frequent level is the reference.
-    assert re.search(r"^right +-?\d", said, re.MULTILINE)
     assert not re.search(r"^left", said, re.MULTILINE)
     assert "Topic 1" not in said
     with pytest.raises(ValueError, match="must be numbers from 0 to 3, got 4"):
@@ -254,12 +247,9 @@ def test_groups_widen_intervals_of_labels_of_whole_groups():
     found = model.estimate_effects("~ owner", labels, groups="blog")
     assert repr(found) == "TopicRegression('~ owner', 400 documents in 25 groups)"
     assert alone.n_groups is None
-    width, plain = ((t["upper"] - t["lower"]).mean() for t in (found.effects(), alone.effects()))
-    assert width > 1.5 * plain
-    width, plain = (
-        (t["upper"] - t["lower"]).mean() for t in (found.levels("owner"), alone.levels("owner"))
-    )
-    assert width > 1.5 * plain
+    for ask in (TopicRegression.effects, lambda own: own.levels("owner")):
+        width, plain = ((t["upper"] - t["lower"]).mean() for t in (ask(found), ask(alone)))
+        assert width > 1.5 * plain
     # By a random intercept, by values, and by other numbers of the groups.
     pooled = model.estimate_effects("~ owner + (1 | blog)", labels)
     assert pooled.label_names == ("even", "odd")
@@ -286,18 +276,16 @@ def test_refits_draw_whole_groups():
 
 
 def test_tokens_may_weigh_alike(model, frame):
-    lengths, side = model._model.reading.lengths, (frame["side"] == "left").to_numpy()
-    found = model.estimate_effects("~ side", weight="tokens").effects("left")
-    one, other = (
-        lengths[rows] @ model.proportions_[rows] / lengths[rows].sum() for rows in (side, ~side)
+    lengths, side = model._model.reading.lengths, frame["side"].to_numpy()
+    found = model.estimate_effects("~ side", weight="tokens")
+    left, right, others = (
+        lengths[rows] @ model.proportions_[rows] / lengths[rows].sum()
+        for rows in (side == "left", side == "right", side != "left")
     )
+    pair = found.effects("side", contrast=("right", "left"))
+    np.testing.assert_allclose(pair["effect"], left - right, atol=1e-9)
     # Other sides are weighted by their documents.
-    both = model.estimate_effects("~ side", weight="tokens")
-    left = both.effects("side", contrast=("right", "left"))["effect"].to_numpy()
-    right = (frame["side"] == "right").to_numpy()
-    mean = lengths[right] @ model.proportions_[right] / lengths[right].sum()
-    np.testing.assert_allclose(left, one - mean, atol=1e-9)
-    np.testing.assert_allclose(found["effect"], one - other, atol=0.02)
+    np.testing.assert_allclose(found.effects("left")["effect"], left - others, atol=0.02)
     equal = model.label_effects(weight="documents")["effect"]
     assert np.abs(model.label_effects(weight="tokens")["effect"] - equal).max() > 1e-3
 
@@ -335,11 +323,6 @@ def test_rare_labels_are_regressed_one_by_one(model):
         np.testing.assert_allclose(effects_of(table, f"t{j}"), estimate.value[0], atol=1e-9)
         upper = estimate.value[0] + estimate.half_width(0.9)[0]
         np.testing.assert_allclose(effects_of(table, f"t{j}", "upper"), upper, atol=1e-5)
-
-
-def many(n):
-    values = np.random.default_rng(0).normal(size=(M, n))
-    return pd.DataFrame(values, columns=[f"n{j}" for j in range(n)])
 
 
 def test_redundant_tags_have_no_effects_and_change_no_others(model):
@@ -409,41 +392,9 @@ def test_the_reference_level_does_not_matter(frame):
     same_tables(*tables)
 
 
-def answers(model, order):
-    corpus, _ = labelled()
-    own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "side", "tags"]))
-    asked = {
-        "effects": lambda: model.label_effects(),
-        "levels": lambda: own_regression(model._model).levels("side"),
-        "expected": lambda: model.expected_topics(corpus.labels.select(["x"])),
-        "predicted": lambda: model.predict_labels(corpus.counts, "side"),
-        "correlations": lambda: model.topic_correlations(),
-        "words": lambda: model.label_words(),
-        "perplexity": lambda: model.perplexity(own, given="labels"),
-    }
-    return {
-        name: np.asarray(pd.DataFrame([asked[name]()]) if name == "perplexity" else asked[name]())
-        for name in order
-    }
-
-
-def test_the_order_of_questions_changes_no_answer():
-    corpus, _ = labelled()
-    own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "side", "tags"]))
-    models = [HDSP(T, random_state=0, n_jobs=1).fit(own) for _ in range(2)]
-    names = ["effects", "levels", "expected", "predicted", "correlations", "words", "perplexity"]
-    first, second = answers(models[0], names), answers(models[1], names[::-1])
-    for name in names:
-        assert first[name].shape == second[name].shape
-        np.testing.assert_array_equal(first[name], second[name])
-
-
 def test_answers_are_computed_when_asked_for_and_once(monkeypatch):
-    calls = []
-    original = fitted_module.learn_softmax
-    monkeypatch.setattr(
-        fitted_module, "learn_softmax", lambda *given: calls.append(1) or original(*given)
-    )
+    calls, original = [], softmax.learn_softmax
+    monkeypatch.setattr(softmax, "learn_softmax", lambda *own: calls.append(1) or original(*own))
     corpus, _ = labelled()
     own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "tags"]))
     model = HDSP(T, random_state=0, n_jobs=1).fit(own)
@@ -492,70 +443,35 @@ def test_placebo_labels_have_few_effects(model):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("formula", "method", "asked", "message"),
     [
-        (lambda m, f: m.estimate_effects("~ y"), r"'y'.*These documents have 'x', 'side', 'stars'"),
-        (
-            lambda m, f: m.estimate_effects("~ x", weight="words"),
-            "`weight` of HDSP.estimate_effects",
-        ),
-        (
-            lambda m, f: m.estimate_effects("~ x", f, corpus=labelled()[0]),
-            "`labels` of HDSP.estimate_effects must be None with a `corpus`",
-        ),
-        (
-            lambda m, f: m.estimate_effects(None, many(M)).effects(),
-            r"TopicRegression has \d+ columns for 400 documents: leave labels out",
-        ),
-        (
-            lambda m, f: m.estimate_effects("~ x", corpus=labelled(seed=2)[0][:2]).effects(),
-            "needs at least 3 documents with words and labels, got 2",
-        ),
-        (
-            lambda m, f: m.estimate_effects("~ x").curve("side"),
-            "`label` of TopicRegression.curve must be a column of labels of the formula: 'x'",
-        ),
-        (
-            lambda m, f: m.estimate_effects("~ side").curve("side"),
-            "`label` of TopicRegression.curve must be numeric. 'side' is of kind category",
-        ),
-        (
-            lambda m, f: m.estimate_effects("~ side + x").curve("x", by="x"),
-            "`by` of TopicRegression.curve must be a category of the formula: 'side'",
-        ),
-        (
-            lambda m, f: m.estimate_effects("~ side").differences("left", by="right"),
-            "`by` of TopicRegression.differences must be another label than `label`, got 'right'",
-        ),
-        (
-            lambda m, f: m.estimate_effects("~ side + x").differences("side", by="x"),
-            "has no interaction of 'side' and 'x', so the effects do not differ",
-        ),
-        (
-            lambda m, f: m.label_effects("weather"),
-            "`labels` of HDSP.label_effects: the model has no label 'weather'",
-        ),
-        (lambda m, f: m.label_effects(level=1.0), "`level` of HDSP.label_effects"),
-        (
-            lambda m, f: m.label_effects("x", contrast=("a", "b")),
-            "must be two finite numbers or dates, since 'x' is numeric, got 'a'",
-        ),
-        (lambda m, f: m.label_effects(contrast=(1, 5)), "needs `labels` to name one category or"),
-        (lambda m, f: m.label_effects("x", contrast=5), "must be two levels of a category, or two"),
-        (
-            lambda m, f: m.label_effects("side", contrast=("left", "up")),
-            "'side' has no level 'up'. Its levels are 'centre', 'left', 'right'",
-        ),
+        ("~ y", "effects", {}, "there are 'x', 'side', 'stars'"),
+        ("~ x", "curve", {"label": "side"}, "`label` of .* must be a column of labels of .*: 'x'"),
+        ("~ side", "curve", {"label": "side"}, "must be numeric. 'side' is of kind category"),
+        ("~ side + x", "curve", {"label": "x", "by": "x"}, "`by` of .* a category of the .*: 'sid"),
+        ("~ side", "differences", {"label": "left", "by": "right"}, "another label than `label`, "),
+        ("~ side + x", "differences", {"label": "side", "by": "x"}, "no interaction of 'side' and"),
+        ("", "label_effects", {"labels": "weather"}, "the model has no label 'weather'"),
+        ("", "label_effects", {"level": 1.0}, "`level` of HDSP.label_effects"),
+        ("", "label_effects", {"labels": "x", "contrast": ("a", "b")}, "is numeric, got 'a'"),
+        ("", "label_effects", {"contrast": (1, 5)}, "needs `labels` to name one category or"),
+        ("", "label_effects", {"labels": "x", "contrast": 5}, "must be two levels of a category,"),
+        ("", "label_effects", {"labels": "side", "contrast": ("left", "up")}, "no level 'up'. Its"),
+        ("", "estimate_effects", {"weight": "words"}, "`weight` of HDSP.estimate_effects"),
     ],
 )
-def test_bad_questions(model, frame, call, message):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LabelDataWarning)
-        with pytest.raises(ValueError, match=message):
-            call(model, frame)
+def test_bad_questions(model, formula, method, asked, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(model.estimate_effects(formula) if formula else model, method)(**asked)
 
 
-def test_a_contrast_beyond_the_data_is_extrapolated(model):
-    said = r"goes to 9, and 'x' runs from -0\.99\d* to 0\.99\d* in the documents: the effect is ext"
-    with pytest.warns(IntervalWarning, match=said):
-        model.label_effects("x", contrast=(0, 9))
+@pytest.mark.filterwarnings("ignore::hdsp.exceptions.LabelDataWarning")
+def test_documents_that_cannot_be_regressed(model, frame):
+    other = labelled(seed=2)[0][:2]
+    with pytest.raises(ValueError, match="must be None with a `corpus`"):
+        model.estimate_effects("~ x", frame, corpus=other)
+    with pytest.raises(ValueError, match="needs at least 3 documents with words and labels, got 2"):
+        model.estimate_effects("~ x", corpus=other).effects()
+    many = pd.DataFrame(np.random.default_rng(0).normal(size=(M, M))).add_prefix("n")
+    with pytest.raises(ValueError, match=r"has \d+ columns for 400 documents: leave labels out"):
+        model.estimate_effects(None, many).effects()

@@ -39,14 +39,9 @@ def simulated(seed=0, n_documents=600, boost=4.0):
     return Corpus(csr_array(counts), [f"w{i}" for i in range(N_WORDS)], labels)
 
 
-def fitted(corpus, n_jobs=1):
-    settings = {"init": "nmf", "random_state": 0, "n_jobs": n_jobs}
-    return HDSP(N_TOPICS, **settings).fit(corpus)
-
-
 @pytest.fixture(scope="module")
 def model():
-    return fitted(simulated())
+    return HDSP(N_TOPICS, init="nmf", random_state=0, n_jobs=1).fit(simulated())
 
 
 @pytest.fixture(scope="module")
@@ -88,18 +83,12 @@ def test_the_sweep_is_that_of_the_definition_and_of_categorical():
     np.testing.assert_allclose(found, wanted, rtol=1e-4)
     assert (found[2] == observed[2]).all()
     # Of one label and a column that is the same, it is a sweep over both.
-    both = labels[:, [5, 0]]
-    observed, shape = observed[:2], (observed[:2] + 2.0).T
-    rate = shape
+    both, observed = labels[:, [5, 0]], observed[:2]
+    shape = rate = (observed + 2.0).T
     for _ in range(3):
         rate = sweep_gamma_weights(both, load, shape, 2.0, rate)
-    found = _sweep(
-        csc_array(both[:, ::-1]),
-        load.astype(np.float32),
-        observed[::-1],
-        [slice(0, 1)],
-        np.full(2, 2.0),
-    )
+    arrays = csc_array(both[:, ::-1]), load.astype(np.float32), observed[::-1]
+    found = _sweep(*arrays, [slice(0, 1)], np.full(2, 2.0))
     np.testing.assert_allclose(found[::-1], rate.T - 2.0, rtol=1e-4)
 
 
@@ -122,22 +111,18 @@ def test_the_gain_is_that_of_the_normalised_product():
     found = factors.log_likelihood_gain(csr_array(counts), csr_array(labels), proportions, share)
     np.testing.assert_allclose(found, wanted, atol=1e-9)
     assert found[2] == 0.0
-    none = np.zeros(0, dtype=np.float32)
-    nothing = WordFactors(csr_array((3, 6), dtype=np.float32), none, np.ones(3), np.ones(6))
+    none = csr_array((3, 6), dtype=np.float32)
+    nothing = WordFactors(none, none.data, np.ones(3), np.ones(6))
     gain = nothing.log_likelihood_gain(csr_array(counts), csr_array(labels), proportions, share)
     assert (gain == 0.0).all()
 
 
 def test_words_of_labels_predict_held_out_documents(model, test_corpus):
-    before = without_words(model).perplexity(test_corpus, given="labels")
+    alone = without_words(model)
+    before = alone.perplexity(test_corpus, given="labels")
     assert model.perplexity(test_corpus, given="labels") < 0.97 * before
-    for method in ("exact", "ratio"):
-        assert model.perplexity(test_corpus, method=method) == without_words(model).perplexity(
-            test_corpus, method=method
-        )
-    assert model.perplexity(test_corpus, given="completion") == without_words(model).perplexity(
-        test_corpus, given="completion"
-    )
+    for asked in ({"method": "exact"}, {"method": "ratio"}, {"given": "completion"}):
+        assert model.perplexity(test_corpus, **asked) == alone.perplexity(test_corpus, **asked)
 
 
 def test_label_words_are_listed(model):

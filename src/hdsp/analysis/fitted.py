@@ -11,16 +11,11 @@ from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from hdsp import progress
+from hdsp.analysis import label_prediction
+from hdsp.analysis import softmax as regressions
 from hdsp.analysis.correlations import Correlations, correlate_topics
 from hdsp.analysis.design import partial_columns, regression_space
 from hdsp.analysis.groups import TopicGroups
-from hdsp.analysis.label_prediction import (
-    LabelRegression,
-    WeighedDocuments,
-    fit_label_regression,
-    indicators,
-    label_prior,
-)
 from hdsp.analysis.reading import (
     FOLDS,
     WEIGHTS,
@@ -30,12 +25,7 @@ from hdsp.analysis.reading import (
     choose_concentration,
     folds,
 )
-from hdsp.analysis.softmax import (
-    SoftmaxRegression,
-    group_documents,
-    learn_softmax,
-    regress_proportions,
-)
+from hdsp.analysis.softmax import SoftmaxRegression
 from hdsp.analysis.words import WordFactors, learn_word_factors
 from hdsp.corpus import LabelSchema, ReadingSettings, TextSettings
 from hdsp.execution.executor import make_executor
@@ -351,14 +341,15 @@ class FittedModel:
         if weight == "documents":
             return self.regress(self.regression_space, reading, weight, missing=True)
         left_out = self.documents
-        documents = group_documents(
+        documents = regressions.group_documents(
             csr_array(self.regression_space.regressors(reading.values)),
             left_out.problem.counts,
             np.nan_to_num(reading.proportions.astype(np.float64)),
             reading.fold.astype(np.int64),
             reading.document_weights("documents"),
         )
-        return learn_softmax(documents, [word_share(left_out.without(n)) for n in range(FOLDS)])
+        shares = [word_share(left_out.without(number)) for number in range(FOLDS)]
+        return regressions.learn_softmax(documents, shares)
 
     def regress(
         self, space: LabelDesign, reading: Reading, weight: Weight, missing: bool = False
@@ -369,8 +360,9 @@ class FittedModel:
         design = csr_array(space.regressors(reading.values), dtype=np.float32)
         proportions = np.nan_to_num(reading.proportions.astype(np.float32))
         with threadpool_limits(1, "blas"), make_executor(None, None):
+            given = design, proportions, weights, reading.fold == 0
             partial = partial_columns(space) if missing else ()
-            return regress_proportions(design, proportions, weights, reading.fold == 0, partial)
+            return regressions.regress_proportions(*given, partial)
 
     def expected(self, design: Design, method: Method, weight: Weight = "documents") -> FloatArray:
         """Expected proportions given labels alone, [M, T]: means over documents, or over tokens."""
@@ -413,8 +405,9 @@ class FittedModel:
 
     def label_indicators(self, target: str) -> csr_array:
         """Which labels of a column documents have, and whether they are known, [M, C + 1]."""
+        kind, values = self.schema.kind(target), self.label_values(target)[0]
         labels = csr_array(self.reading.values[:, self.schema.slices()[target]])
-        return indicators(self.schema.kind(target), labels, self.label_values(target)[0])
+        return label_prediction.indicators(kind, labels, values)
 
     @_on_demand("counts.{}", "Counting words of {}")
     def label_counts(self, target: str) -> csr_array:
@@ -437,14 +430,14 @@ class FittedModel:
         kind, carriers = self.schema.kind(target), self.carriers[self.schema.slices()[target]]
         if kind == "number":
             carriers = self.label_values(target)[1]
-        return label_prior(kind, carriers, self.n_documents)
+        return label_prediction.label_prior(kind, carriers, self.n_documents)
 
     def expected_tokens(self) -> FloatArray:
         """Tokens of topics that labels lead one to expect of documents, [M, T]."""
         return np.asarray(self.reading.lengths[:, None] * self._expected_of_documents("tokens"))
 
     @_on_demand("labels.{}", "Regressing {} on words")
-    def label_regression(self, target: str) -> LabelRegression | None:
+    def label_regression(self, target: str) -> label_prediction.LabelRegression | None:
         """The regression that predicts a column of labels from words; None with too few documents.
 
         Of labels that are not in the formula it is made when they are first asked for.
@@ -452,10 +445,10 @@ class FittedModel:
         own = self.reading.values[:, self.schema.slices()[target]]
         if not own.nnz or (self.schema.kind(target) == "number" and own.shape[1] > 1):
             return None
-        return fit_label_regression(self, target)
+        return label_prediction.fit_label_regression(self, target)
 
     @cached_property
-    def weighed(self) -> WeighedDocuments:
+    def weighed(self) -> label_prediction.WeighedDocuments:
         """Training documents, or a sample, read with topics that have not seen them."""
         left_out = self.documents
         problem = left_out.problem
@@ -468,7 +461,7 @@ class FittedModel:
             proportions[left] = without.posterior_of_words(words[left])
             shares.append(without.word_share())
         part = folds(problem, left_out.groups, _PARTS)[rows]
-        return WeighedDocuments(rows, words, proportions, fold, shares, part)
+        return label_prediction.WeighedDocuments(rows, words, proportions, fold, shares, part)
 
     @property
     @_on_demand("word_factors", "Finding words of labels")

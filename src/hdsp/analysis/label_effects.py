@@ -17,7 +17,7 @@ from hdsp.analysis.new_documents import check_words, column_values, in_memory
 from hdsp.analysis.reading import WEIGHTS, LeftOut, Reading, Weight, estimate_proportions
 from hdsp.analysis.refits import Refits, refit_effects
 from hdsp.analysis.topics import Columns
-from hdsp.checks import check_choice, check_known, quoted
+from hdsp.checks import check_choice, check_known
 from hdsp.corpus import Corpus, LabelSchema, as_groups, as_labels, group_numbers
 from hdsp.fit.run import Run
 from hdsp.model.data import make_problem
@@ -90,27 +90,16 @@ def estimate_effects(
     else:
         corpus = in_memory(corpus, owner)
         reading, schema = read_corpus(fitted, corpus, groups, run, owner, formula is None)
-    space = fitted.space
+    space, given = fitted.space, formula
     if formula is not None or schema is not fitted.schema:
-        space = _bind(formula or "auto", schema, reading, groups)
-    name = formula if isinstance(formula, str) and formula != "auto" else formula_of(space)
+        formula = formula or "auto"
+        if formula == "auto" and isinstance(groups, str):
+            # A column that names groups is no label unless a formula has it.
+            kept = [block.name for block in schema.blocks if block.name != groups]
+            formula = "~ " + " + ".join(f"`{name}`" for name in kept)
+        space = LabelDesign.fit(formula, schema, reading.values)
+    name = given if isinstance(given, str) and given != "auto" else formula_of(space)
     return TopicRegression(fitted, reading, space, weight, name)
-
-
-def _bind(formula: Scaling, schema: LabelSchema, reading: Reading, groups: Any) -> LabelDesign:
-    """The labels of a formula; a column that names groups is no label unless the formula has it."""
-    if isinstance(formula, str) and formula == "auto" and isinstance(groups, str):
-        kept = [block for block in schema.blocks if block.name != groups]
-        formula = "~ " + " + ".join(f"`{block.name}`" for block in kept)
-    try:
-        return LabelDesign.fit(formula, schema, reading.values)
-    except ValueError as error:
-        if "label" not in str(error):
-            raise
-        raise ValueError(
-            f"{error} These documents have {quoted(schema.slices()) or 'no labels'}: pass others "
-            "as `labels`, or documents with their labels as `corpus`."
-        ) from None
 
 
 def _with_labels(fitted: FittedModel, labels: Any, owner: str) -> tuple[Reading, LabelSchema]:

@@ -9,6 +9,7 @@ The interval is the wider of the two (Angrist and Pischke 2009, section 8.1).
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -139,11 +140,8 @@ class LinearRegression:
         columns = scaled / np.where(norm > 0.0, norm, 1.0)
         # Cholesky's diagonal is what earlier columns leave of a column; jitter keeps it positive.
         gram = columns.T @ columns + _JITTER * np.eye(columns.shape[1])
-        left = np.diag(cholesky(gram)) ** 2
-        self.kept, self.dropped = (
-            np.flatnonzero(left > _COLLINEAR),
-            np.flatnonzero(left <= _COLLINEAR),
-        )
+        independent = np.diag(cholesky(gram)) ** 2 > _COLLINEAR
+        self.kept, self.dropped = np.flatnonzero(independent), np.flatnonzero(~independent)
         self._q, self._r = columns[:, self.kept], np.diag(norm[self.kept])
         # Cholesky QR, much faster than Householder's; twice, it is as orthogonal.
         for _ in range(2):
@@ -157,21 +155,18 @@ class LinearRegression:
         self.coefficients[self.kept] = solve_triangular(self._r, projected)
         self.residuals = proportions * root[:, None] - self._q @ projected
         self._leverage = np.minimum((self._q**2).sum(axis=1), _MOST_LEVERAGE)
-        self._groups = None if groups is None else np.unique(groups, return_inverse=True)[1]
+        self._groups: Any = None if groups is None else np.unique(groups, return_inverse=True)[1]
 
     @cached_property
     def _members(self) -> list[IntArray]:
         """The documents of each group."""
-        assert self._groups is not None
         order = np.argsort(self._groups, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(self._groups[order])) + 1)
 
     @property
     def degrees(self) -> float:
         """Degrees of freedom of the classical variance."""
-        if self._groups is not None:
-            return float(max(len(self._members) - 1, 1))
-        return self._free
+        return self._free if self._groups is None else float(max(len(self._members) - 1, 1))
 
     @property
     def _free(self) -> float:
@@ -187,7 +182,8 @@ class LinearRegression:
     @cached_property
     def _shared_variance(self) -> FloatArray:
         """The residual covariance of two documents of a group, [T]."""
-        assert self._groups is not None
+        if self._groups is None:
+            return np.zeros(len(self.variance))
         return self.variance * intraclass_correlation(self.residuals, self._groups)
 
     def is_estimable(self, contrasts: FloatArray) -> BoolArray:
@@ -214,20 +210,23 @@ class LinearRegression:
         unknown = ~self.is_estimable(contrasts)
         contrasts = np.asarray(np.where(unknown[:, None], 0.0, contrasts))
         weight = self._weights(contrasts)
-        square = weight**2
-        classical = square.sum(axis=0)[:, None] * self.variance
-        if self._groups is None:
-            robust: FloatArray = (square / (1.0 - self._leverage[:, None])).T @ self.residuals**2
-            degrees = _kish(square)
-        else:
-            robust, degrees, together = self._clustered(weight)
-            classical = classical + together[:, None] * self._shared_variance
+        robust, degrees, together = (
+            self._independent(weight) if self._groups is None else self._clustered(weight)
+        )
+        classical = (weight**2).sum(axis=0)[:, None] * self.variance
+        classical += together[:, None] * self._shared_variance
         value = contrasts @ self.coefficients
         for part in (value, robust, classical):
             part[unknown] = np.nan
         degrees = np.maximum(degrees, 1.0)[:, None]
         errors = np.sqrt(robust), np.sqrt(classical)
         return Estimates(value, *errors, degrees, classical_degrees=self.degrees)
+
+    def _independent(self, weight: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """HC2 variances [C, T], their degrees of freedom [C], and 0 for each contrast [C]."""
+        square = weight**2
+        robust = (square / (1.0 - self._leverage[:, None])).T @ self.residuals**2
+        return robust, _kish(square), np.zeros(weight.shape[1])
 
     def _clustered(self, weight: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """CR2 variances [C, T], their degrees of freedom [C], and sums of products in groups [C].
@@ -326,11 +325,8 @@ class LinearRegression:
 
         parts = zip(*run_ranges(robust, len(size), _ADDED), strict=True)
         variance, degrees, together = (np.concatenate(part) for part in parts)
-        free = self.degrees
-        if self._groups is None:
-            free = max(free - 1, 1)
-        else:
-            classical = classical + together[:, None] * self._shared_variance
+        classical = classical + together[:, None] * self._shared_variance
+        free = max(self.degrees - (self._groups is None), 1)
         errors = np.sqrt(np.maximum(variance, 0.0)), np.sqrt(np.maximum(classical, 0.0))
         degrees = np.fmax(degrees, 1.0)[:, None]
         return Estimates(value, *errors, degrees, classical_degrees=free)

@@ -7,7 +7,7 @@ probabilities theta(r) phi, and EM steps follow. Held-out documents choose the r
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -53,8 +53,7 @@ class SoftmaxRegression:
         return predict(self.weights, design)
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledWords:
+class LabelledWords(NamedTuple):
     """Documents, grouped by labels and fold: G different rows of labels after a column of ones.
 
     `counts` [G, V] are their words, and `tokens` [G, T] their tokens by topic, as they were read.
@@ -67,8 +66,7 @@ class LabelledWords:
 
     def take(self, rows: IntArray) -> "LabelledWords":
         """Some of the groups."""
-        parts = csr_array(self.design[rows]), csr_array(self.counts[rows])
-        return LabelledWords(*parts, self.tokens[rows], self.fold[rows])
+        return LabelledWords._make(own[rows] for own in self)
 
 
 def predict(weights: FloatArray, design: csr_array) -> FloatArray:
@@ -149,8 +147,6 @@ def fit_softmax(
     squares = np.asarray(by_column.power(2) @ lengths)
     scale = np.sqrt(squares[:, None] * (mean * (1.0 - mean)) + penalty + 1e-9 * total)
     arrays = (*kernels.csr_arrays(csr_array(design, dtype=np.float32)), lengths.astype(np.float32))
-    _, _, entries, _ = arrays
-    assert entries.dtype == np.float32
 
     def objective(point: FloatArray) -> tuple[float, FloatArray]:
         weights = point.reshape(observed.shape) / scale
@@ -194,11 +190,10 @@ def regress_proportions(
         rows: IntArray, ridge: float, start: FloatArray | None = None, tol: float = _TOL
     ) -> FloatArray:
         own, weight = csr_array(design[rows]), weights[rows].astype(np.float32)
-        parts, shares = [own], [(1.0 - share) * weight]
-        for kept in partial:
-            parts.append(csr_array(own.multiply(kept)))
-            parts[-1].eliminate_zeros()
-            shares.append(share / len(partial) * weight)
+        parts = [own, *(csr_array(own.multiply(kept)) for kept in partial)]
+        for part in parts[1:]:
+            part.eliminate_zeros()
+        shares = [(1.0 - share) * weight, *(share / len(partial) * weight for _ in partial)]
         labels = csr_array(vstack(parts, format="csr"), dtype=np.float32)
         first, group = group_rows(labels)
         document = np.tile(np.arange(len(rows)), len(parts))
@@ -240,24 +235,16 @@ def learn_softmax(documents: LabelledWords, word_shares: list[FloatArray]) -> So
     inside = np.flatnonzero(documents.fold == 0)
     others = documents.take(np.flatnonzero(documents.fold != 0))
     held = documents.take(inside[:: -(-len(inside) // _MOST_HELD_OUT) or 1])
-    held_counts, held_tokens = held.counts, max(float(held.counts.sum()), 1e-12)
 
     def score(weights: FloatArray) -> float:
-        out = np.zeros(held_counts.shape[0], dtype=np.float32)
+        out = np.zeros(held.counts.shape[0], dtype=np.float32)
         expected = softmax(held.design @ weights, axis=1).astype(np.float32)
-        kernels.run_ranges(
-            kernels.mixture_log_likelihood,
-            len(out),
-            _ROWS,
-            *kernels.csr_arrays(held_counts),
-            expected,
-            shares[0],
-            out,
-        )
-        return float(out.sum(dtype=np.float64)) / held_tokens
+        arrays = (*kernels.csr_arrays(held.counts), expected, shares[0], out)
+        kernels.run_ranges(kernels.mixture_log_likelihood, len(out), _ROWS, *arrays)
+        return float(out.sum(dtype=np.float64)) / max(float(held.counts.sum()), 1e-12)
 
     ridge, kept, n_steps = RIDGES[0], None, 0
-    if held_counts.nnz and others.tokens.sum() > 0:
+    if held.counts.nnz and others.tokens.sum() > 0:
         arguments = others.design, others.tokens
         ridge, kept, best = _choose_ridge(
             lambda own, start: fit_softmax(*arguments, own, start, tol=_LOOSE), score

@@ -191,19 +191,17 @@ def count_returning(fitted: "FittedModel") -> int | None:
     returning, n_topics = fitted.n_returning, fitted.state.n_topics
     if known or returning is None:
         return returning
-    reasons = {
-        f"two halves of the documents share only {returning} of {n_topics}": (
-            returning < _SHARE_RETURNING * n_topics
-        ),
-        "their words hardly go together": np.mean(fitted.coherence) <= _LEAST_COHERENCE,
-    }
-    if any(reasons.values()):
-        reason = " and ".join(reason for reason, applies in reasons.items() if applies)
+    reasons = []
+    if returning < _SHARE_RETURNING * n_topics:
+        reasons.append(f"two halves of the documents share only {returning} of {n_topics}")
+    if np.mean(fitted.coherence) <= _LEAST_COHERENCE:
+        reasons.append("their words hardly go together")
+    if reasons:
         length = fitted.tokens.sum() / fitted.n_documents
         warnings.warn(
-            f"Topics may be chance ({reason}): {fitted.n_documents:,} documents of {length:.0f} "
-            f"words on average are too few or too short for {n_topics} topics; take fewer topics, "
-            "or more or longer documents.",
+            f"Topics may be chance ({' and '.join(reasons)}): {fitted.n_documents:,} documents of "
+            f"{length:.0f} words on average are too few or too short for {n_topics} topics; take "
+            "fewer topics, or more or longer documents.",
             UnreliableTopicsWarning,
             stacklevel=4,
         )

@@ -262,11 +262,11 @@ def word_ratios(tokens: FloatArray, spread: FloatArray, level: float) -> WordRat
     n, total, spread = tokens[words, labels, topics], total[words, 0, topics], spread[words]
     rest = total - n
     evidence = xlogy(n, n / total / share) + xlogy(rest, rest / total / (1.0 - share))
-    probability = _probability(evidence, total, spread)
     own, other = n / spread + _PRIOR_TOKENS * share, rest / spread + _PRIOR_TOKENS * (1.0 - share)
     from scipy.stats import betaprime
 
     found = betaprime(own, other, scale=1.0 / share - 1.0)
+    probability = _probability(evidence, total, spread)
     ratios = _shrink(found, psi(own) - psi(other) - logit(share), probability, level)
     return {"topic": topics, "label": labels, "word": words, **ratios, "n": n}
 
@@ -290,12 +290,11 @@ def factor_ratios(factors: WordFactors, level: float) -> WordRatios:
     labels, words, n, expected = (own[kept] for own in (stored.row, stored.col, n, expected))
     spread, strength = factors.spread[words], factors.strength[labels]
     evidence = xlogy(n, n / expected) - (n - expected)
-    probability = _probability(evidence, n + expected, spread)
     shape, rate = (strength + n) / spread, (strength + expected) / spread
     from scipy.stats import gamma
 
-    found = gamma(shape, scale=1.0 / rate)
-    ratios = _shrink(found, psi(shape) - np.log(rate), probability, level)
+    probability = _probability(evidence, n + expected, spread)
+    ratios = _shrink(gamma(shape, scale=1.0 / rate), psi(shape) - np.log(rate), probability, level)
     return {"topic": np.zeros_like(words), "label": labels, "word": words, **ratios, "n": n}
 
 
