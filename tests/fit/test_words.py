@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP
 from hdsp.fit import start
-from hdsp.fit.start import cooccurrence, factorise_pairs, pair_topics, ppmi, word_space
+from hdsp.fit.start import WordSpace, cooccurrence, factorise_pairs, pair_topics, ppmi
 from hdsp.metrics import match_topics
 from hdsp_studies.synthetic import make_corpus
 
@@ -65,7 +65,7 @@ def test_long_documents_give_some_of_their_words(monkeypatch):
     fewer = start._fewer_words(counts, rng)
     assert np.diff(fewer.indptr).max() == 5
     assert (fewer.toarray() <= counts.toarray()).all()
-    topics = start.word_space(counts, rng).clusters(3, rng)
+    topics = start.WordSpace(counts, rng).clusters(3, rng)
     # All words of documents are in their topics all the same.
     np.testing.assert_allclose(topics.sum(axis=1), counts.sum(axis=0))
 
@@ -73,10 +73,10 @@ def test_long_documents_give_some_of_their_words(monkeypatch):
 def test_documents_of_one_word_and_none():
     counts = csr_array(np.eye(5)[[0, 1, 2, 3, 4, 0]] * np.array([1, 1, 1, 1, 0, 0])[:, None])
     rng = np.random.default_rng(0)
-    space = word_space(counts, rng)
+    space = WordSpace(counts, rng)
     assert np.isfinite(space.clusters(3, rng)).all()
     assert np.isfinite(pair_topics(space, 3, 0.05, rng)).all()
-    assert not pair_topics(word_space(csr_array((4, 5)), rng), 3, 0.05, rng).any()
+    assert not pair_topics(WordSpace(csr_array((4, 5)), rng), 3, 0.05, rng).any()
 
 
 def test_the_start_that_predicts_better_is_chosen():
@@ -132,6 +132,6 @@ def test_words_beyond_the_most_frequent_are_of_their_neighbours_topics(monkeypat
     )
     monkeypatch.setattr(start, "_MOST_WORDS", 60)
     rng = np.random.default_rng(0)
-    topics = pair_topics(word_space(corpus.counts, rng), 4, 0.05, rng)
+    topics = pair_topics(WordSpace(corpus.counts, rng), 4, 0.05, rng)
     assert (match_topics(truth.word_share, topics.T)[1] <= 0.3).all()
     assert topics.sum() == pytest.approx(corpus.n_tokens)

@@ -130,10 +130,10 @@ VALUES = {
 }
 OTHER_VALUES = {
     "`init` of HDSP, as an array, must be of shape": {
-        "init": [np.ones((4, 60)), np.ones((5, 61)), np.ones(60), [["a"]]]
-    },
-    "`init` of HDSP, as an array, must be finite and non-negative with a positive entry": {
-        "init": [with_row(-1.0), with_row(np.nan), with_row(np.inf), with_row(0.0)]
+        "init": [
+            *(np.ones((4, 60)), np.ones((5, 61)), np.ones(60), [["a"]]),
+            *map(with_row, (-1.0, np.nan, np.inf, 0.0)),
+        ]
     },
     "`scaling` of HDSP must be 'auto', a": {"scaling": [3, None, Categorical, ["tags"], "all"]},
     "`seeds` of HDSP must map topic names to lists": {

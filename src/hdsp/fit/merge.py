@@ -287,29 +287,26 @@ def merged_state(
     Concentrations and tangents stay; topics are ordered by weight.
     """
     state, problem = snapshot.state, snapshot.documents.problem
-    prior_shape = state.prior_shape
+    weight = state.prior_shape
     partner = {merge.pair[0]: merge for merge in merges}
     for first, merge in partner.items():
-        prior_shape[first] += prior_shape[merge.pair[1]]
+        weight[first] += weight[merge.pair[1]]
     left = np.delete(np.arange(state.n_topics), [merge.pair[1] for merge in merges])
-    left = left[np.argsort(-prior_shape[left], kind="stable")]
+    left = left[np.argsort(-weight[left], kind="stable")]
     members: list[tuple[int, ...]] = [
         partner[k].pair if k in partner else (k,) for k in left.tolist()
     ]
-    topics = np.empty((snapshot.topic_words.shape[1], len(left)), dtype=problem.dtype)
+    words = [snapshot.topic_words[list(own)].sum(axis=0) for own in members]
+    topics = np.stack(words, axis=1).astype(problem.dtype)
     scaling = take_topics(state.scaling, left)
     for place, own in enumerate(members):
-        topics[:, place] = snapshot.topic_words[own[0]]
         if len(own) > 1:
-            topics[:, place] += snapshot.topic_words[own[1]]
             for name, value in partner[own[0]].scaling.items():
                 scaling[name][place] = value[0]
     home = {topic: place for place, own in enumerate(members) for topic in own}
     seeded = np.array([home[topic] for topic in state.seeded.tolist()], dtype=np.int64)
-    weight = prior_shape[left]
-    merged = replace(
-        state, sticks=sticks_from_weights(weight / weight.sum()), scaling=scaling, seeded=seeded
-    )
+    sticks = sticks_from_weights(weight[left] / weight[left].sum())
+    merged = replace(state, sticks=sticks, scaling=scaling, seeded=seeded)
     if state.versions is not None:
         versions = state.versions.take(np.array([own[0] for own in members]))
         return update_versions(problem.priors, replace(merged, versions=versions), topics), members

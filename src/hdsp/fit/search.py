@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+from scipy.optimize import isotonic_regression, linear_sum_assignment
 
 from hdsp.fit.merge import FEWEST_TOPICS
 from hdsp.fit.passes import Documents
@@ -200,16 +200,10 @@ def _concave(gain: dict[int, float]) -> tuple[FloatArray, FloatArray]:
     """Numbers up to the best, and the least concave curve in ln T above their gains."""
     numbers = np.array(sorted(gain), dtype=np.float64)
     values = np.array([gain[int(n)] for n in numbers])
-    x = np.log(numbers)
-    hull: list[int] = []
-    for i in range(len(x)):
-        while len(hull) > 1:
-            j, k = hull[-2], hull[-1]
-            if (values[k] - values[j]) * (x[i] - x[k]) > (values[i] - values[k]) * (x[k] - x[j]):
-                break
-            hull.pop()
-        hull.append(i)
-    curve = np.interp(x, x[hull], values[hull])
+    step = np.diff(np.log(numbers))
+    # Its slopes are the falling ones that are nearest to those between numbers.
+    slopes = isotonic_regression(np.diff(values) / step, weights=step, increasing=False).x
+    curve = values[0] + np.append(0.0, np.cumsum(slopes * step))
     last = int(np.argmax(curve)) + 1
     return numbers[:last], curve[:last]
 

@@ -16,7 +16,6 @@ Topics that seed words steer take the place of those that resemble them most.
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -153,17 +152,15 @@ def _start(
 
 def _check_weights(init: Any, n_topics: int, n_words: int) -> FloatArray:
     """An array of word weights [T, V] that was given as the start, as [V, T]."""
-    if np.shape(init) != (n_topics, n_words):
-        raise ValueError(
-            f"`init` of HDSP, as an array, must be of shape ({n_topics}, {n_words}), topics by "
-            f"words. Got {type(init).__name__} of shape {np.shape(init)}."
-        )
-    weights = np.asarray(init, dtype=np.float64)
-    valid = np.isfinite(weights).all() and (weights >= 0).all() and (weights.sum(axis=1) > 0).all()
+    valid = np.shape(init) == (n_topics, n_words)
+    if valid:
+        weights = np.asarray(init, dtype=np.float64)
+        valid = bool(np.isfinite(weights).all() and (weights >= 0).all() and weights.any(1).all())
     if not valid:
         raise ValueError(
-            "`init` of HDSP, as an array, must be finite and non-negative with a positive entry in "
-            "every row."
+            f"`init` of HDSP, as an array, must be of shape ({n_topics}, {n_words}), topics by "
+            "words, finite and non-negative with a positive entry in every row. "
+            f"Got {type(init).__name__} of shape {np.shape(init)}."
         )
     # Shares alone matter, and sums of very large weights would be infinite.
     return np.asarray(weights.T / weights.max())
@@ -211,16 +208,14 @@ def _from_factors(
     counts: csr_array, words: FloatArray, loadings: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Word shares [V, T] and topic sizes [T] from non-negative factors."""
-    words = words.astype(np.float64)
-    total = words.sum(axis=0)
-    frequency = np.asarray(counts.sum(axis=0), dtype=np.float64)
-    frequency /= frequency.sum()
-    share = np.where(total > 0, words / np.maximum(total, 1e-300), frequency[:, None])
-    share = (1.0 - _SMOOTHING) * share + _SMOOTHING * frequency[:, None]
-    tokens = loadings * total
+    words, frequency = words.astype(np.float64), _frequency(counts)
+    share = _smoothed(_column_shares(words, frequency), frequency)
+    tokens = loadings * words.sum(axis=0)
     tokens_total = tokens.sum(axis=1, keepdims=True)
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-    size = np.where(tokens_total > 0, tokens / np.maximum(tokens_total, 1e-300), 1.0 / len(total))
+    size = np.where(
+        tokens_total > 0, tokens / np.maximum(tokens_total, 1e-300), 1.0 / tokens.shape[1]
+    )
     size = lengths @ size
     # A topic without documents still needs a positive weight to grow from.
     size = np.maximum(size / size.sum(), 0.01 / len(size))
@@ -366,26 +361,23 @@ def _dense(rows: Any) -> FloatArray:
 
 
 class WordSpaceCache:
-    """The word space of the last problem, which trials share; `seed` makes it the same for all."""
+    """The word space of a problem, which trials share; `seed` makes it the same for all."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._last: tuple[Problem, WordSpace] | None = None
+        self._space: WordSpace | None = None
         self._lock = Lock()
 
     def get(self, problem: Problem) -> "WordSpace":
-        """The word space of a problem."""
+        """The word space of the problem, made at the first call."""
         with self._lock:
-            if self._last is None or self._last[0] is not problem:
-                # Two of them would need much memory.
-                self._last = None
+            if self._space is None:
                 rng = np.random.default_rng(self._seed)
                 sample = _sample(problem.counts, rng, _MOST_DOCUMENTS)
-                self._last = problem, word_space(_weighted(sample, common_words(problem)), rng)
-            return self._last[1]
+                self._space = WordSpace(_weighted(sample, common_words(problem)), rng)
+            return self._space
 
 
-@dataclass(frozen=True, eq=False)
 class WordSpace:
     """Documents, pairs of words that share them, and a vector of every word.
 
@@ -399,9 +391,14 @@ class WordSpace:
         The word vectors, the most important dimension first, times how rare words are.
     """
 
-    counts: csr_array
-    pairs: csr_array
-    vectors: FloatArray
+    def __init__(self, counts: csr_array, rng: np.random.Generator) -> None:
+        # Pairs are the largest arrays of a fit: single precision will do for a start.
+        self.counts = counts = csr_array(counts, dtype=np.float32)
+        self.pairs = cooccurrence(_fewer_words(counts, rng))
+        left, size = _leading(ppmi(self.pairs), min(_MOST_DIMENSIONS, counts.shape[1]), rng)
+        documents = np.bincount(counts.indices, minlength=counts.shape[1])
+        rarity = np.log((1.0 + counts.shape[0]) / (1.0 + documents)) + 1.0
+        self.vectors = left * np.sqrt(size) * rarity[:, None]
 
     def clusters(
         self,
@@ -429,17 +426,6 @@ class WordSpace:
         shape = (n_clusters, self.counts.shape[0])
         member = csr_array((np.ones(len(rows)), (best, rows)), shape=shape)
         return np.asarray((member @ self.counts).T.toarray())
-
-
-def word_space(counts: csr_array, rng: np.random.Generator) -> WordSpace:
-    """The space of the words of some documents [M, V]."""
-    # Pairs are the largest arrays of a fit: single precision will do for a start.
-    counts = csr_array(counts, dtype=np.float32)
-    pairs = cooccurrence(_fewer_words(counts, rng))
-    left, size = _leading(ppmi(pairs), min(_MOST_DIMENSIONS, counts.shape[1]), rng)
-    documents = np.bincount(counts.indices, minlength=counts.shape[1])
-    rarity = np.log((1.0 + counts.shape[0]) / (1.0 + documents)) + 1.0
-    return WordSpace(counts, pairs, left * np.sqrt(size) * rarity[:, None])
 
 
 def _leading(
@@ -621,10 +607,8 @@ def place_seeds(
 
     Returns the word shares with seeded topics, and the topics that are seeded, [S].
     """
-    frequency = np.asarray(counts.sum(axis=0), dtype=np.float64)
-    frequency /= frequency.sum()
-    profile = _company(counts, seeds, frequency)
-    profile = (1.0 - _SMOOTHING) * profile + _SMOOTHING * frequency[:, None]
+    frequency = _frequency(counts)
+    profile = _smoothed(_company(counts, seeds, frequency), frequency)
     # What topics have beyond the words of the whole corpus tells them apart.
     similarity = _unit(profile - frequency[:, None]).T @ _unit(word_share - frequency[:, None])
     _, seeded = linear_sum_assignment(-similarity)
@@ -655,6 +639,16 @@ def _company(counts: csr_array, seeds: csr_array, frequency: FloatArray) -> Floa
         _SEED_SHARE * _column_shares(np.where(is_seed, frequency[:, None] + 1e-12, 0.0), frequency)
         + (1.0 - _SEED_SHARE) * _column_shares(gained, frequency)
     )
+
+
+def _frequency(counts: csr_array) -> FloatArray:
+    """The share of each word in all tokens, [V]."""
+    tokens = np.asarray(counts.sum(axis=0), dtype=np.float64)
+    return np.asarray(tokens / tokens.sum())
+
+
+def _smoothed(share: FloatArray, frequency: FloatArray) -> FloatArray:
+    return (1.0 - _SMOOTHING) * share + _SMOOTHING * frequency[:, None]
 
 
 def _column_shares(columns: FloatArray, otherwise: FloatArray) -> FloatArray:
