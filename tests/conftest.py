@@ -35,7 +35,7 @@ os.environ |= {
     "TERM": "xterm",
     "TZ": "UTC",
     # Processes that tests start import the same files, from whatever folder.
-    "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+    "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "studies" / "src"), str(ROOT)]),
     "PYTHONUTF8": "1",
 }
 time.tzset()

@@ -292,8 +292,8 @@ def test_evaluate(here, capsys):
     assert main(["evaluate", "model.hdsp", "test.parquet", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     for kind in ("labels", "completion"):
-        limits = found["perplexity"][kind]
-        assert limits["lower"] <= limits["value"] <= limits["upper"]
+        (row,) = (row for row in found["perplexity"] if row["given"] == kind)
+        assert row["lower"] <= row["perplexity"] <= row["upper"]
     assert main(["evaluate", "model.hdsp", "test.parquet"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("20 documents, 360 tokens")
@@ -305,7 +305,7 @@ def test_evaluate(here, capsys):
     [
         (["fit", "nothing.csv", "-o", "m.hdsp"], "nothing.csv"),
         (["fit", "new.csv", "--text", "words", "-o", "m.hdsp"], "no column 'words'"),
-        (["fit", "new.csv", "-o", "no/such/folder/m.hdsp"], "does not exist: create it"),
+        (["fit", "new.csv", "-o", "no/such/folder/m.hdsp"], "directory): create it"),
         (["fit", "new.csv", "--language", "klingon", "-o", "m.hdsp"], "language"),
         (
             ["fit", "new.csv", "--max-components", "0", "-o", "m.hdsp"],

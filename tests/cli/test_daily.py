@@ -109,7 +109,7 @@ def test_names_and_merged_topics_make_a_new_model(copied):
         (["--merge", "1,9", "-o", "x.hdsp"], "must name topics 0 to 5. Got 9"),
         (["--merge", "1", "-o", "x.hdsp"], "must name at least two topics"),
         (["--merge", "0,1", "--merge", "1,2", "-o", "x.hdsp"], "name each topic once"),
-        (["--merge", "0,1", "-o", "none/x.hdsp"], "does not exist: create it"),
+        (["--merge", "0,1", "-o", "none/x.hdsp"], "directory): create it"),
     ],
 )
 def test_merges_that_are_none_say_so(folder, arguments, message):

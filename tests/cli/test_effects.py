@@ -41,9 +41,14 @@ def test_refits_of_the_documents_in_a_file(folder, capsys):
 
 
 def test_refits_need_documents_and_documents_refits(folder, capsys):
-    for options in (["--refits", "3"], [str(folder / "reviews.parquet")]):
-        assert effects(folder, *options) == 2
-        assert "Documents need --refits or --formula" in capsys.readouterr().err
+    assert effects(folder, "--refits", "3") == 2
+    assert "--refits needs the training documents" in capsys.readouterr().err
+    # The model's own documents are recognised.
+    shown = []
+    for documents in ([], [str(folder / "reviews.parquet")]):
+        assert effects(folder, *documents) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
 
 
 def test_other_documents_are_refused(folder, tmp_path, capsys):
@@ -135,7 +140,7 @@ def test_effects_of_labels_that_the_fit_did_not_have(folder, tmp_path, capsys):
     wanted = "hdsp: warning: --contrast goes to '2031', and 'day' runs from 2020 to 202"
     assert sum(line.startswith(wanted) for line in said) == 1
     assert main(["effects", model, *formula]) == 2
-    assert "--formula needs a FILE" in capsys.readouterr().err
+    assert "name a file of documents with them" in capsys.readouterr().err
     assert main(["effects", model, *file, "--formula", "~ siide"]) == 2
     assert "siide" in capsys.readouterr().err
     # Checks of the model's own labels, and of others.

@@ -48,7 +48,7 @@ def test_a_folder_that_cannot_be_written_to_is_found_first(files, monkeypatch, c
     monkeypatch.setattr(HDSP, "load", no_work)
     for command in commands(files, "/proc/results.csv"):
         assert main(command) == 2, command
-        assert "Folder '/proc' is not writable" in capsys.readouterr().err
+        assert "folder '/proc' cannot be written to" in capsys.readouterr().err
 
 
 def test_a_folder_in_place_of_a_file_is_found_first(files, monkeypatch, capsys):
@@ -116,7 +116,8 @@ def pressed(monkeypatch):
         record(self, *arguments)
         passes.append(1)
         if len(passes) == 1:
-            signal.raise_signal(signal.SIGINT)
+            # As the terminal's signal, it wakes the main thread, whatever that waits for.
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     monkeypatch.setattr(Run, "record", record_and_interrupt)
     running = set(threading.enumerate())

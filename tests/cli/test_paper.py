@@ -57,7 +57,7 @@ def test_a_model_and_its_documents_become_a_folder(here, capsys):
         (["--stability"], "--stability needs the training documents"),
         (["--refits", "20"], "--refits needs the training documents, which a saved model does not"),
         (["-"], "Name a file: it is read twice"),
-        (["-o", "no/where"], "does not exist: create it to write 'no/where'."),
+        (["-o", "no/where"], "(No such file or directory): create it"),
         (["-o", "."], "is another or was changed since: choose another folder, or"),
         (["-o", "model.hdsp"], "replaces only files that it wrote, and 'model.hdsp' is another"),
     ],

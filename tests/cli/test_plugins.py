@@ -9,12 +9,14 @@ from hdsp.cli import main
 
 MODULES = {
     "dance": """
-        from hdsp.cli.options import add_command
+        from hdsp.cli import options as opt
 
-        def add_parser(commands):
-            parser = add_command(commands, "dance", "dance a while", ())
-            parser.add_argument("--steps", type=int)
-            parser.set_defaults(run=lambda options: print("steps", options.steps))
+        @opt.command(opt.option("--steps", "N", "how many", int))
+        def dance(options):
+            "Dance a while."
+            print("steps", options.steps)
+
+        add_parser = dance.add_parser
     """,
     "raises": "raise RuntimeError('a\\nloss \\x1b[2J')",
     "exits": "import sys; sys.exit(0)",

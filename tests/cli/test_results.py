@@ -142,12 +142,13 @@ def test_a_model_tells_what_it_was_made_with(files, capsys):
 def test_correlations_of_topics_are_printed_and_written(files, tmp_path, capsys):
     model, output = str(files / "model.hdsp"), tmp_path / "correlations.csv"
     assert main(["topics", model, "--correlations"]) == 0
-    first, header, *pairs = capsys.readouterr().out.splitlines()
+    first, *pairs = capsys.readouterr().out.splitlines()
     assert main(["topics", model, "--correlations", "-o", str(output)]) == 0
     table = pd.read_csv(output)
     sure = table[(table["lower"] > 0) | (table["upper"] < 0)]
     assert first.startswith(f"{len(sure)} of {len(table)} topic pairs are correlated")
-    assert header.split() == ["correlation", "interval", "raw", "topic", "other"]
+    if pairs:
+        assert pairs.pop(0).split() == ["correlation", "interval", "raw", "topic", "other"]
     assert len(pairs) == len(sure)
     assert [f"{value:+.2f}" for value in sorted(sure["correlation"], reverse=True)] == [
         pair.split()[0] for pair in pairs

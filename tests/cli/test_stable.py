@@ -63,4 +63,4 @@ def test_stability_as_json_and_in_a_table(folder, tmp_path, capsys):
 
 def test_no_fits_are_refused(folder, capsys):
     assert stable(folder, "--n-fits", "0") == 2
-    assert "--n-fits must be at least 1" in capsys.readouterr().err
+    assert "--n-fits: must be an integer >= 1" in capsys.readouterr().err

@@ -78,13 +78,13 @@ def test_what_takes_long_is_shown(here, capsys, monkeypatch):
     [
         (["--stability", "2"], "--stability needs the documents"),
         (["-"], "Name a file"),
-        (["reviews.parquet", "--most-documents", "0"], "--most-documents must be at least 1"),
-        (["reviews.parquet", "--stability", "0"], "--stability must be at least 1"),
+        (["reviews.parquet", "--most-documents", "0"], "--most-documents: must be an integer >= 1"),
+        (["reviews.parquet", "--stability", "0"], "--stability: must be an integer >= 1"),
         (["reviews.parquet", "--ids", "nowhere"], "no column 'nowhere'"),
         (["nothing.parquet"], "nothing.parquet"),
         (["--names", "model.hdsp"], "is not a file of topic names"),
         (["--names", "nothing.json"], "nothing.json"),
-        (["-o", "no/such/folder/report.html"], "does not exist: create it"),
+        (["-o", "no/such/folder/report.html"], "(No such file or directory): create it"),
     ],
 )
 def test_bad_input_is_one_sentence_and_status_2(here, capsys, arguments, message):

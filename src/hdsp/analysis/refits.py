@@ -73,12 +73,7 @@ def refit_effects(
         drawn = _resample(problem.n_documents, groups, rng)
         resampled = problem.take(drawn)
         start = _fresh_start(fitted, resampled, rng)
-        try:
-            state = fit_batch(Documents(resampled, run.here), start, run)
-        except BaseException:
-            # Refits that run end with their pass, so that Ctrl-C need not wait for them.
-            interruption.set()
-            raise
+        state = fit_batch(Documents(resampled, run.here), start, run)
         if run.interrupted:
             # The result is not used.
             return np.empty(0), np.empty(0)
@@ -96,10 +91,18 @@ def refit_effects(
         task.update(done=next(counter))
         return fitted.groups.sum(values), 1.0 - distance
 
+    def refit_or_stop(number: int) -> tuple[FloatArray, FloatArray]:
+        try:
+            return refit(number)
+        except BaseException:
+            # Refits that run end with their pass, so that Ctrl-C need not wait for them.
+            interruption.set()
+            raise
+
     shown = progress.task("Fitting resampled documents", total=refits.number)
     threads = use_threads(refits.settings._parameters().n_threads)
     with threadpool_limits(1, "blas"), interrupting_at_once(), threads, shown as task:
-        results = run_together([partial(refit, number) for number in range(refits.number)])
+        results = run_together([partial(refit_or_stop, n) for n in range(refits.number)])
     values, similarity = (np.array(part) for part in zip(*results, strict=True))
     matched = (similarity >= SAME).mean(axis=0)
     mean, half, error, p = pool_refits(regression._estimate(contrasts), values, level)

@@ -1,16 +1,16 @@
-"""`hdsp`: the parser of all subcommands, and how errors end it."""
+"""`hdsp`: the parser of all commands, and how errors end it."""
 
 import argparse
-import io
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.metadata import version
 from typing import NoReturn
 
 from hdsp import progress
-from hdsp.cli.output import named_options, one_line
+from hdsp.cli import demo, documents, effects, fit, pages, topics
+from hdsp.cli.options import Command
+from hdsp.cli.output import named_options, one_line, printed_warnings
 from hdsp.cli.plugins import add_plugins
 from hdsp.exceptions import ClusterError
 
@@ -21,10 +21,8 @@ examples:
   hdsp effects model.hdsp --label rating
   hdsp predict model.hdsp new.csv --target department -o departments.csv
 """
-
-
 # The modules of the commands, in the order of the help.
-_MODULES = ("demo", "fit", "topics", "effects", "documents", "pages")
+_MODULES = (demo, fit, topics, effects, documents, pages)
 _BAD_PATH = (FileExistsError, FileNotFoundError, IsADirectoryError)
 _BAD_INPUT = (ValueError, TypeError, ImportError, *_BAD_PATH)
 # What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
@@ -33,13 +31,15 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `hdsp`; the exit status is 0, 2 for bad input, 130 after Ctrl-C, 1 for other failures."""
-    _open_closed_streams()
-    arguments = sys.argv[1:] if arguments is None else arguments
-    asked = next((argument for argument in arguments if not argument.startswith("-")), None)
+    for name in ("stdout", "stderr"):
+        # Python leaves None where the caller has closed a stream.
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     parsed = None
     try:
-        parsed = _parse(make_parser(asked), arguments)
-        with progress.display(quiet=parsed.quiet or parsed.json):
+        parsed = _parse(sys.argv[1:] if arguments is None else arguments)
+        quiet = parsed.quiet or parsed.json
+        with progress.display(quiet=quiet), printed_warnings(parsed):
             parsed.run(parsed)
         sys.stdout.flush()
     except SystemExit as stop:
@@ -47,7 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of a pipe has seen enough.
         _drop_output()
-        return 0
     except _BAD_INPUT as error:
         print(_sentence(error, parsed), file=sys.stderr)
         return 2
@@ -68,8 +67,10 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"hdsp: {one_line(message)}. See {self.prog} --help.\n")
 
 
-def _parse(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse arguments; documents may come after options, too, which argparse does not allow."""
+    asked = next((argument for argument in arguments if not argument.startswith("-")), None)
+    parser = make_parser(asked)
     parsed, others = parser.parse_known_args(arguments)
     if len(others) == 1 and not others[0].startswith("--") and getattr(parsed, "file", "") is None:
         parsed.file = others.pop()
@@ -78,31 +79,8 @@ def _parse(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argpars
     return parsed
 
 
-class _Closed(io.TextIOBase):
-    """Standard output that the caller has closed."""
-
-    def write(self, text: str) -> int:
-        raise OSError("Standard output is closed, so that nothing can be printed.")
-
-
-def _open_closed_streams() -> None:
-    """Put streams in place of those that the caller has closed, which Python leaves as None."""
-    if sys.stdout is None:
-        sys.stdout = _Closed()
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-
-
-def _drop_output() -> None:
-    """Drop what could not be written; Python would complain of it once more when it ends."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
-    """The parser of all subcommands; those of other packages only where hdsp lacks `asked`."""
+    """The parser of all commands; those of other packages only where hdsp lacks `asked`."""
     import shtab
 
     parser = _Parser(
@@ -114,10 +92,20 @@ def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"hdsp {version('hdsp')}")
     shtab.add_argument_to(parser, ["--print-completion"], help="print a shell's completion script")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name in _MODULES:
-        import_module(f"hdsp.cli.{name}").add_parsers(commands)
+    for module in _MODULES:
+        for member in vars(module).values():
+            if isinstance(member, Command):
+                member.add_parser(commands)
     add_plugins(commands, asked)
     return parser
+
+
+def _drop_output() -> None:
+    """Drop what could not be written; Python would complain of it once more when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _sentence(error: BaseException, options: argparse.Namespace | None) -> str:

@@ -1,218 +1,270 @@
-"""Declarations of commands, and of options that several commands share."""
+"""Declarations of commands, and of the options that several commands share."""
 
 import argparse
+import inspect
 import re
-from collections.abc import Callable, Sequence
+import tempfile
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import indent
 from typing import Any, NamedTuple
 
 # Standard input or output in place of a file.
 STANDARD = "-"
 
 _NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-
-
-def _delimiter(text: str) -> str:
-    r"""A character; shells do not turn \t into a tab."""
-    return "\t" if text == "\\t" else text
-
-
-def _frequency(text: str) -> int | float:
-    """A number of documents, or a share of documents if it has a point."""
-    return float(text) if "." in text or "e" in text.lower() else int(text)
-
-
-def _n_components(text: str) -> int | str:
-    try:
-        return text if text == "auto" else int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be an integer or auto. Got {text!r}") from None
+_TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
 class Option(NamedTuple):
-    """An option: its flag, the name of its value, help, and how the value is read."""
+    """An option or a positional argument, as `add_argument` takes it."""
 
-    flag: str
-    metavar: str | None
-    help: str
-    type: Callable[[str], Any] = str
-    default: Any = None
-    choices: tuple[str, ...] | None = None
-    repeated: bool = False
+    flags: tuple[str, ...]
+    arguments: dict[str, Any]
 
     @property
     def parameter(self) -> str:
         """The parameter of the option: n_jobs of --n-jobs."""
-        return self.flag[2:].replace("-", "_")
+        return self.flags[-1].lstrip("-").replace("-", "_")
 
-    def add(self, parser: argparse._ActionsContainer) -> None:
-        """Add the option to a parser."""
-        if self.metavar is None and self.choices is None:
-            parser.add_argument(self.flag, action="store_true", help=self.help)
-            return
-        parser.add_argument(
-            self.flag,
-            metavar=self.metavar,
-            help=f"{self.help}; may be repeated" if self.repeated else self.help,
-            type=self.type,
-            default=self.default,
-            choices=self.choices,
-            action="append" if self.repeated else "store",
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add the option to a parser or a group."""
+        parser.add_argument(*self.flags, **self.arguments)
+
+
+def option(
+    flags: str, metavar: Any, help: str, type: Any = str, default: Any = None, **more: Any
+) -> Option:
+    """An option; without a metavar it takes no value."""
+    arguments: dict[str, Any] = {"help": help, "action": "store_true", **more}
+    if metavar is not None:
+        shown = "" if default is None else f" (default: {default})"
+        arguments = {"help": help + shown, "metavar": metavar, "type": type, "default": default}
+    return Option(tuple(flags.split()), {**arguments, **more})
+
+
+class Group:
+    """Options under a title of the help; without a title only one can be chosen."""
+
+    def __init__(self, title: str | None, *options: Option, description: str | None = None) -> None:
+        self.title, self.options, self.description = title, options, description
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add the options to a parser."""
+        group: argparse._ActionsContainer = (
+            parser.add_mutually_exclusive_group()
+            if self.title is None
+            else parser.add_argument_group(self.title, self.description)
         )
+        for each in self.options:
+            each.add_to(group)
 
 
-# How files are read: parameters of readers.
-FILE = (
-    Option("--text", "COLUMN", "column of the texts (default: text)"),
-    Option("--ids", "COLUMN", "column of document IDs (default: id, if the file has it)"),
-    Option("--groups", "COLUMN", "column of groups, such as authors, of dependent documents"),
-    Option("--tag-separator", "TEXT", "separator of tags in one text, such as ;"),
-    Option("--metadata", "FILE", "table of labels for a folder of texts or counts"),
-    Option(
+class Command(NamedTuple):
+    """A function as a command of its name; its docstring is the help, with examples at its end."""
+
+    run: Callable[[Namespace], None]
+    options: tuple[Option | Group, ...]
+
+    def add_parser(self, commands: Any) -> None:
+        """Add the command to the others."""
+        description, _, examples = (inspect.getdoc(self.run) or "").partition("\n\n")
+        parser: argparse.ArgumentParser = commands.add_parser(
+            self.run.__name__,
+            help=f"{description[0].lower()}{description[1:].rstrip('.')}",
+            description=description,
+            epilog="examples:\n" + indent(examples, "  "),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        # Otherwise -1e3 is taken for an option, unlike -1000.
+        parser._negative_number_matcher = _NEGATIVE
+        for each in (*self.options, JSON, QUIET):
+            each.add_to(parser)
+        parser.set_defaults(run=self.run)
+
+
+def command(*options: Option | Group) -> Callable[[Callable[[Namespace], None]], Command]:
+    """Declare a function as a command with these options."""
+    return lambda run: Command(run, options)
+
+
+def chosen(namespace: Namespace, *groups: Group) -> dict[str, Any]:
+    """Values of the options that the user passed, by their parameters."""
+    names = [each.parameter for group in groups for each in group.options]
+    values = {name: getattr(namespace, name, None) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+# How values are read and checked, before any work.
+
+
+def count(text: str) -> int:
+    """An integer of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"must be an integer >= 1, got {text!r}")
+    return int(text)
+
+
+def number_or_text(text: str) -> int | float | str:
+    """An integer, another number, or a text, which the parameter itself checks."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+def formula(text: str) -> str:
+    """A formula whose tilde may have been left out."""
+    return text if text.lstrip().startswith("~") else f"~ {text}"
+
+
+def delimiter(text: str) -> str:
+    r"""A character; shells do not turn \t into a tab."""
+    return "\t" if text == "\\t" else text
+
+
+def output_folder(path: str) -> str:
+    """A folder, or a file, that can be created where it is to be."""
+    folder = Path(path).resolve().parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return path
+    except OSError as error:
+        raise ArgumentTypeError(
+            f"folder {str(folder)!r} cannot be written to ({error.strerror}): create it, or "
+            "choose another"
+        ) from error
+
+
+def output_file(path: str) -> str:
+    """A file that can be written."""
+    if Path(path).is_dir():
+        raise ArgumentTypeError(f"{path!r} is a folder: name a file to write")
+    return path if path == STANDARD else output_folder(path)
+
+
+def output_table(path: str) -> str:
+    """A file for a table, whose name specifies a format."""
+    output_file(path)
+    if path != STANDARD and Path(path).suffix.lower() not in _TABLE_SUFFIXES:
+        suffixes = ", ".join(_TABLE_SUFFIXES)
+        raise ArgumentTypeError(
+            f"{path!r} does not specify a format: end it with one of {suffixes}"
+        )
+    return path
+
+
+# Options of every command.
+JSON = option("--json", None, "print one JSON object and nothing else")
+QUIET = option("-q --quiet", None, "show no progress")
+# How files of documents are read: parameters of readers.
+FILE = Group(
+    "reading documents",
+    option("--text", "COLUMN", "column of the texts (default: text)"),
+    option("--ids", "COLUMN", "column of document IDs (default: id, if the file has it)"),
+    option("--groups", "COLUMN", "column of groups, such as authors, of dependent documents"),
+    option("--tag-separator", "TEXT", "separator of tags in one text, such as ;"),
+    option("--metadata", "FILE", "table of labels for a folder of texts or counts"),
+    option("--words", "FILE", "words of counts, or words to count, one per line"),
+    option(
         "--format",
         "NAME",
         "csv, tsv, jsonl, parquet, arrow, xlsx, dta, ldac, uci, svmlight, mtx or mallet (default: "
         "by the file name)",
     ),
-    Option("--encoding", "NAME", "encoding of a text file, such as cp1252 (default: utf-8)"),
-    Option("--delimiter", "CHAR", "CSV field delimiter (default: a comma)", _delimiter),
-    Option("--decimal", None, "CSV decimal separator (default: a point)", choices=(".", ",")),
+    option("--encoding", "NAME", "encoding of a text file, such as cp1252 (default: utf-8)"),
+    option("--delimiter", "CHAR", "CSV field delimiter (default: a comma)", delimiter),
+    option("--decimal", "CHAR", "CSV decimal separator (default: a point)", choices=(".", ",")),
+    description="By default, documents of a model are read as those of its fit were.",
 )
-LABELS = (
-    Option("--tags", "COLUMN", "column of tag lists", repeated=True),
-    Option("--categories", "COLUMN", "column with one category per document", repeated=True),
-    Option("--numeric", "COLUMN", "column of numbers or dates", repeated=True),
+LABELS = Group(
+    "labels",
+    option("--tags", "COLUMN", "column of tag lists", action="append"),
+    option("--categories", "COLUMN", "column with one category per document", action="append"),
+    option("--numeric", "COLUMN", "column of numbers or dates", action="append"),
+    description="Each option may be repeated.",
 )
-WORDS = Option("--words", "FILE", "words to count, one per line (counts without words need it)")
 # How texts become counts: parameters of TextSettings.
-TEXT = (
-    Option("--language", "NAME", "language of the stop words, or none (default: english)"),
-    Option("--stop-words", "FILE", "more stop words, one per line"),
-    Option("--stem", "LANGUAGE", "count words by their stems"),
-    Option(
+TEXT = Group(
+    "texts",
+    option(
+        "--language", "NAME", "language of the stop words, or none (default: english)", str.lower
+    ),
+    option("--stop-words", "FILE", "more stop words, one per line"),
+    option("--stem", "LANGUAGE", "count words by their stems", str.lower),
+    option(
         "--tokenizer",
         "NAME",
         "jieba (Chinese), sudachi (Japanese) or pythainlp (Thai); default: by letters, and in "
         "scripts without spaces by pairs of characters",
     ),
-    Option("--ngrams", "N", "count phrases of up to N words (default: 1)", int),
-    Option("--min-df", "N", "minimum documents of a word", _frequency),
-    Option("--max-df", "N", "maximum documents of a word", _frequency),
-    Option("--max-features", "N", "keep the N most frequent words", int),
+    option("--ngrams", "N", "count phrases of up to N words (default: 1)", int),
+    option("--min-df", "N", "minimum documents of a word", number_or_text),
+    option("--max-df", "N", "maximum documents of a word", number_or_text),
+    option("--max-features", "N", "keep the N most frequent words", int),
 )
-N_COMPONENTS = Option(
-    "--n-components", "N", "number of topics (default: auto, by held-out words)", _n_components
-)
-RANDOM_STATE = Option("--random-state", "N", "random seed (default: 0)", int, 0)
-N_JOBS = Option("--n-jobs", "N", "number of threads (default: all cores)", int)
+N_JOBS = option("--n-jobs", "N", "number of threads (default: all cores)", int)
+N_COMPONENTS = option("--n-components", "N", "number of topics", number_or_text, "auto")
+RANDOM_STATE = option("--random-state", "N", "random seed", int, 0)
 # Parameters of HDSP.
-MODEL = (
+MODEL = Group(
+    "model",
     N_COMPONENTS,
-    Option("--max-components", "N", "maximum number of topics (default: 200)", int),
-    Option(
+    option("--max-components", "N", "maximum number of topics (default: 200)", int),
+    option(
         "--scaling",
         "FORMULA",
-        'formula of the labels, such as "~ party * s(day) + (1 | blog)" (default: all labels, '
-        "additive)",
+        'formula of the labels, such as "~ party * s(day)" (default: all labels, additive)',
+        formula,
     ),
-    Option("--content", "LABEL", "category whose levels use different words in the same topics"),
-    Option("--seeds", "FILE", 'seed words of topics as JSON: {"budget": ["tax", "deficit"]}'),
-    Option("--init", "NAME", "start: auto, nmf, words, pairs, lda or random (default: auto)"),
-    Option("--topic-prior", "X", "prior of words in topics (default: 0.05)", float),
+    option("--content", "LABEL", "category whose levels use different words in the same topics"),
+    option("--seeds", "FILE", 'seed words of topics as JSON: {"budget": ["tax", "deficit"]}'),
+    option("--init", "NAME", "start: auto, nmf, words, pairs, lda or random (default: auto)"),
+    option("--topic-prior", "X", "prior of words in topics (default: 0.05)", float),
     RANDOM_STATE,
-    Option("--max-iter", "N", "maximum number of passes (default: 100)", int),
-    Option("--tol", "X", "tolerance of convergence (default: 0.001)", float),
+    option("--max-iter", "N", "maximum number of passes (default: 100)", int),
+    option("--tol", "X", "tolerance of convergence (default: 0.001)", float),
     N_JOBS,
-    Option("--checkpoint", "DIR", "save every pass here, and resume from it"),
+    option("--checkpoint", "DIR", "save every pass here, and resume from it"),
+    option("--inference", "NAME", "batch (default), or stochastic: steps on document batches"),
+    option("--batch-size", "N", "documents per stochastic step (default: by their number)", int),
+    option("--executor", "ADDRESS", "scheduler of a Dask cluster, such as tcp://host:8786"),
 )
-LARGE = (
-    Option("--inference", "NAME", "batch (default), or stochastic: steps on document batches"),
-    Option("--batch-size", "N", "documents per stochastic step (default: by their number)", int),
-    Option("--executor", "ADDRESS", "scheduler of a Dask cluster, such as tcp://host:8786"),
+FILES = option(
+    "files",
+    "FILE",
+    "a table, a folder of texts, a stored corpus or counts; - is standard input",
+    nargs="+",
 )
-# Options of several commands about models.
-LEVEL = Option("--level", "P", "confidence level of the intervals (default: 0.9)", float, 0.9)
-REFITS = Option(
+MODEL_FILE = option("model", "MODEL", "a model written by hdsp fit")
+_FILE = option("file", "FILE", "documents: a table, a folder of texts, a stored corpus or counts")
+_OPTIONAL = option("file", "FILE", "documents, as for hdsp fit", nargs="?")
+# A model, and documents after it.
+DOCUMENTS = (MODEL_FILE, _FILE, N_JOBS, FILE)
+OPTIONAL_DOCUMENTS = (MODEL_FILE, _OPTIONAL, N_JOBS, FILE)
+LEVEL = option("--level", "P", "confidence level of the intervals", float, 0.9)
+REFITS = option(
     "--refits",
     "N",
-    "refit topics to N resamples of the documents, so that intervals include the uncertainty of "
+    "refit topics to N resamples, so that intervals include the uncertainty of "
     "the topics; 20 are enough",
     int,
 )
-ALL = Option("--all", None, "print all rows")
-NAMES = Option("--names", "FILE", "topic names saved by a report")
-N_WORDS = Option("--n-words", "N", "words per topic or label (default: 8)", int, 8)
-FORMULA = Option("--formula", "FORMULA", "labels of another regression, columns of FILE")
+ALL = option("--all", None, "print all rows")
+NAMES = option("--names", "FILE", "topic names saved by a report")
+N_WORDS = option("--n-words", "N", "words per topic or label", count, 8)
+FORMULA = option("--formula", "FORMULA", "labels of another regression, columns of FILE", formula)
+FORMULAS = option("--formulas", None, "write =, +, - and @ without an apostrophe in CSV")
 
 
-def add_options(parser: argparse._ActionsContainer, *options: Option) -> None:
-    """Add options to a parser."""
-    for option in options:
-        option.add(parser)
+def output(metavar: str, help: str, type: Any, default: str | None = None, **more: Any) -> Option:
+    """The option of an output, which is checked before any work."""
+    return option("-o --output", metavar, help, type, default, **more)
 
 
-def chosen(namespace: argparse.Namespace, *options: Option) -> dict[str, Any]:
-    """Values of the options that the user passed, by their parameters."""
-    values = {option.parameter: getattr(namespace, option.parameter, None) for option in options}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def add_command(
-    commands: Any,
-    name: str,
-    summary: str,
-    examples: Sequence[str],
-    run: Callable[[argparse.Namespace], None] | None = None,
-) -> argparse.ArgumentParser:
-    """A subcommand that calls `run`, with examples under its help; all of them can be quiet."""
-    lines = "\n".join(f"  {example}" for example in examples)
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=f"examples:\n{lines}\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    # Otherwise -1e3 is taken for an option, unlike -1000.
-    parser._negative_number_matcher = _NEGATIVE
-    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
-    Option("--json", None, "print one JSON object and nothing else").add(parser)
-    parser.set_defaults(run=run)
-    return parser
-
-
-def add_files(parser: argparse.ArgumentParser) -> None:
-    """Files of documents, their label columns, and how texts become counts."""
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="a table, a folder of texts, a stored corpus or counts; - is standard input",
-    )
-    add_options(parser.add_argument_group("columns and files"), *LABELS, *FILE)
-    add_options(parser.add_argument_group("texts"), WORDS, *TEXT)
-
-
-def add_model(
-    parser: argparse.ArgumentParser, documents: str | None = None, required: bool = True
-) -> None:
-    """A model, and documents after it."""
-    parser.add_argument("model", metavar="MODEL", help="a model written by hdsp fit")
-    if documents is None:
-        return
-    parser.add_argument(
-        "file", metavar="FILE", nargs=None if required else "?", help=f"{documents}; - is stdin"
-    )
-    group = parser.add_argument_group("documents", "By default, read as the model's were.")
-    add_options(group, *FILE, N_JOBS)
-
-
-def add_output(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    """A file for a table."""
-    parser.add_argument(
-        "-o",
-        "--output",
-        default=default,
-        metavar="FILE",
-        help="a file to write: .csv, .tsv, .jsonl or .parquet; - is CSV on standard output",
-    )
-    Option("--formulas", None, "write =, +, - and @ without an apostrophe in CSV").add(parser)
+_TABLE = "a table to write: .csv, .tsv, .jsonl or .parquet; - is CSV on standard output"
+TABLE = (output("FILE", _TABLE, output_table), FORMULAS)
+STREAM = (output("FILE", _TABLE, output_table, STANDARD), FORMULAS)

@@ -1,41 +1,53 @@
-"""Output of commands: tables in files, JSON, columns for reading, warnings and errors."""
+"""Answers of commands: JSON, files, tables for reading, and messages that name options."""
 
 import argparse
 import io
 import json
-import os
 import re
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from hdsp.cli.options import STANDARD
 from hdsp.progress import printable
 
 # A table by columns: sequences, or arrays of numbers.
-Table = Mapping[str, Any]
+Table: TypeAlias = Mapping[str, Any]
 
-_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
-# Options that are called otherwise than their parameters.
-_OTHER_NAMES = {"labels": "label", "interval": "level", "path": "output"}
-# A parameter in a message: `name`, `name` of its owner, or name=value.
+# Columns that are printed otherwise than by str, and headings that are not the names.
+_FORMATS = {
+    **dict.fromkeys(("share", "proportion", "found", "expected"), ".1%"),
+    **dict.fromkeys(("coherence", "similarity"), ".2f"),
+    **dict.fromkeys(("correlation", "raw"), "+.2f"),
+    "perplexity": ",.1f",
+    "n_documents": ",",
+    "z": "+.1f",
+}
+_HEADINGS = {"n_documents": "documents"}
+
+# A parameter in a message: `name`, `name` of its owner, name=value, or scikit-learn's.
 _PARAMETER = re.compile(
-    r"The '(?P<checked>\w+)' parameter of HDSP|`(?P<name>\w+)`(?: of [A-Za-z_.]*\w)?"
-    r"|\b(?P<bare>max_iter|tol|language|n_components|max_components)"
-    r"(?:(?:=(?P<value>None|[\d.e-]*\d)| of HDSP)+|(?= or )|(?=\.(?:\s|$)))"
+    r"(?:The '(?P<checked>\w+)' parameter|`(?P<name>\w+)`"
+    r"|\b(?P<bare>max_iter|tol|language|n_components|max_components)\b(?!\.\w)"
+    r"(?:=(?P<value>None|[\d.e-]*\d))?)"
+    r"(?: of (?:[A-Z]|\w+_)[\w.]*\w)?"
 )
-
-# Advice of the library that the command line words otherwise.
+# Options that are called otherwise than their parameters, and advice for the command line.
+_OTHER_NAMES = {"labels": "label", "interval": "level", "path": "output"}
 _ADVICE = {
     "pass another `pattern`": "let the names of texts end in .txt",
     "pass `text_settings` that keep more words": "keep more with --min-df, --max-df or --language",
-    ": pass them as `corpus`": ": name their file",
-    "groups of documents, or no document has it.": "groups of documents, or no document has it: "
-    "name a file of documents and pass it in --formula.",
+    "pass them as `corpus`": "name their file",
+    "pass others as `labels`, or documents with their labels as `corpus`": (
+        "name a file of documents with them"
+    ),
+    "or no document has it.": "or no document has it: name a file of documents and pass it in "
+    "--formula.",
+    "Count it with the vectoriser the model was trained with": "Prepare it with hdsp prepare "
+    "--like MODEL",
     "pass the groups as `groups`": "name their column with --groups",
 }
 
@@ -50,22 +62,18 @@ def named_options(text: str, options: argparse.Namespace | None) -> str:
     """
     names = vars(options or argparse.Namespace())
 
-    def option(match: re.Match[str]) -> str:
+    def name_option(match: re.Match[str]) -> str:
         name = match["checked"] or match["name"] or match["bare"]
-        name = _OTHER_NAMES.get(name, name) if name not in names else name
-        if name not in names:
-            return match[0]
-        value = "" if match["value"] is None else f" {match['value'].lower()}"
-        return f"--{name.replace('_', '-')}{value}"
+        name = name if name in names else _OTHER_NAMES.get(name, name)
+        value = f" {match['value'].lower()}" if match["value"] else ""
+        return f"--{name.replace('_', '-')}{value}" if name in names else match[0]
 
     for phrase, advice in _ADVICE.items():
         text = text.replace(phrase, advice)
     text = re.sub(r"HDSP\(content='(.*?)'\)", r"hdsp fit --content '\1'", text)
-    # Instances are nothing that can be typed.
-    text = re.sub(
-        r", an instance of '[^']*random[^']*'( or None or an instance of '[^']*')?", "", text
-    )
-    return _PARAMETER.sub(option, text)
+    # Instances of random generators cannot be typed.
+    text = re.sub(r", an instance of .*?(?=\. Got)", "", text)
+    return _PARAMETER.sub(name_option, text)
 
 
 @contextmanager
@@ -73,6 +81,7 @@ def printed_warnings(options: argparse.Namespace) -> Iterator[None]:
     """Print the warnings of the work inside, one line each, on standard error when it is done."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", DeprecationWarning)
         yield
     for text in dict.fromkeys(one_line(warning.message) for warning in caught):
         print(f"hdsp: warning: {named_options(text, options)}", file=sys.stderr)
@@ -83,83 +92,89 @@ def one_line(message: object) -> str:
     return printable(" ".join(str(message).split()))
 
 
-def print_json(value: object) -> None:
-    """Print one JSON object on standard output; NaN becomes null."""
-    print(json.dumps(as_json(value), allow_nan=False))
-
-
 def as_json(value: Any) -> Any:
     """A value that JSON can represent; NaN becomes None."""
     if isinstance(value, Mapping):
         return {str(name): as_json(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [as_json(item) for item in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and value != value:
-        return None
-    return value
+    value = value.item() if hasattr(value, "item") else value
+    return None if value != value else value
 
 
-def answer(
+def print_json(value: object) -> None:
+    """Print one JSON object on standard output."""
+    print(json.dumps(as_json(value), allow_nan=False))
+
+
+def answer(options: argparse.Namespace, facts: Mapping[str, Any], *sentences: str) -> None:
+    """Print facts as JSON, or sentences."""
+    if options.json:
+        print_json(facts)
+        return
+    for sentence in sentences:
+        print(printable(sentence))
+
+
+def answer_table(
     options: argparse.Namespace,
     name: str,
     table: Table | Iterable[Table],
     show: Callable[[Any], None] | None = None,
-    **others: object,
+    **facts: object,
 ) -> None:
-    """Print a table as JSON with `others`, or write it to the output, or show it.
+    """Print a table as JSON with `facts`, or write it to the output, or show it.
 
     A table of many rows may come in pieces, which are never in memory together.
     """
     pieces = [table] if isinstance(table, Mapping) else table
     if options.json:
-        print_json({**others, name: [row for piece in pieces for row in records(piece)]})
+        print_json({**facts, name: [row for piece in pieces for row in records(piece)]})
     elif options.output is None and show is not None:
         show(table)
     else:
-        sizes: list[int] = []
-        write_pieces(_measured(pieces, sizes), options.output, options.formulas)
+        n_rows = write_pieces(pieces, options.output, options.formulas)
         if options.output != STANDARD and not options.quiet:
-            rows = f"{sum(sizes):,} row{'s' if sum(sizes) != 1 else ''}"
+            rows = f"{n_rows:,} row{'s' * (n_rows != 1)}"
             print(f"hdsp: wrote {printable(options.output)}, {rows}.", file=sys.stderr)
 
 
-def _measured(pieces: Iterable[Table], sizes: list[int]) -> Iterator[Table]:
-    for piece in pieces:
-        sizes.append(len(next(iter(piece.values()), ())))
-        yield piece
+def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> int:
+    """Write a table that comes in pieces, by the suffix of `path`, and return how many rows.
 
-
-def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> None:
-    """Write a table that comes in pieces, by the suffix of `path`; - is CSV on standard output.
-
-    In CSV and TSV, texts that a spreadsheet would compute get an apostrophe, unless `formulas`.
+    - is CSV on standard output. In CSV and TSV, texts that a spreadsheet would compute get an
+    apostrophe, unless `formulas`.
     """
+    from hdsp.storage.container import replacing
     from hdsp.storage.delimited import guarded, write_delimited
 
+    sizes: list[int] = []
+
+    def measured() -> Iterator[Table]:
+        for piece in pieces:
+            sizes.append(len(next(iter(piece.values()), ())))
+            yield piece
+
     guard = str if formulas else guarded
+    suffix = Path(path).suffix.lower()
     if path == STANDARD:
         # A file or a program gets all characters, a terminal those it can show.
         show = printable if sys.stdout.isatty() else str
-        write_delimited(pieces, sys.stdout, ",", lambda text: show(guard(text)))
-        return
-    from hdsp.storage.container import replacing
-
-    suffix = table_suffix(path)
+        write_delimited(measured(), sys.stdout, ",", lambda text: show(guard(text)))
+        return sum(sizes)
     with replacing(Path(path)) as file:
         if suffix == ".parquet":
-            _write_parquet(pieces, file)
-            return
+            _write_parquet(measured(), file)
+            return sum(sizes)
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         if suffix == ".jsonl":
-            for piece in pieces:
-                for record in records(piece):
-                    text.write(json.dumps(as_json(record), ensure_ascii=False) + "\n")
+            for record in (record for piece in measured() for record in records(piece)):
+                text.write(json.dumps(as_json(record), ensure_ascii=False) + "\n")
         else:
-            write_delimited(pieces, text, "," if suffix == ".csv" else "\t", guard)
+            write_delimited(measured(), text, "\t" if suffix == ".tsv" else ",", guard)
         text.flush()
         text.detach()
+    return sum(sizes)
 
 
 def _write_parquet(pieces: Iterable[Table], file: Any) -> None:
@@ -167,11 +182,9 @@ def _write_parquet(pieces: Iterable[Table], file: Any) -> None:
     import pyarrow.parquet
 
     def column(values: Sequence[Any]) -> Any:
-        if hasattr(values, "dtype"):
-            return pa.array(values)
         # Arrow cannot infer the type of lists that are all empty.
         is_lists = any(isinstance(value, list) for value in values)
-        return pa.array(list(values), type=pa.list_(pa.string()) if is_lists else None)
+        return pa.array(values, type=pa.list_(pa.string()) if is_lists else None)
 
     writer: Any = None
     for piece in pieces:
@@ -180,17 +193,6 @@ def _write_parquet(pieces: Iterable[Table], file: Any) -> None:
         writer.write_table(table)
     if writer is not None:
         writer.close()
-
-
-def table_suffix(path: str) -> str:
-    """The suffix of a table's name, which specifies its format."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise ValueError(
-            f"The name {path!r} does not specify a format: end it with one of "
-            f"{', '.join(_SUFFIXES)}."
-        )
-    return suffix
 
 
 def records(table: Table) -> list[dict[str, Any]]:
@@ -205,70 +207,33 @@ def rows_of(table: Table, chosen: Iterable[int]) -> dict[str, Any]:
     return {name: [values[row] for row in chosen] for name, values in table.items()}
 
 
-def head(table: Table, n_rows: int) -> dict[str, Any]:
+def head(table: Table, n_rows: int | None) -> dict[str, Any]:
     """The first rows of a table."""
     return {name: values[:n_rows] for name, values in table.items()}
 
 
-def print_columns(columns: Mapping[str, Iterable[object]]) -> None:
-    """Print an aligned table of columns by their headings; the last may be long."""
-    cells = [[name, *(printable(str(cell)) for cell in values)] for name, values in columns.items()]
+def print_columns(table: Table, *names: str) -> None:
+    """Print columns of a table under their names, aligned; the last may be long.
+
+    Columns that the table does not have, and names of topics without names, are left out.
+    """
+    cells = []
+    for name in names or table:
+        values = [_cell(value, _FORMATS.get(name, "")) for value in table.get(name, ())]
+        if name in table and not (name == "name" and not any(values)):
+            cells.append([_HEADINGS.get(name, name), *values])
     padded = [[cell.ljust(max(map(len, column))) for cell in column] for column in cells]
     for row in zip(*padded, strict=True):
         print("  ".join(row).rstrip())
 
 
-def percentages(shares: Iterable[float]) -> list[str]:
-    """Shares in percent."""
-    return [f"{share:.1%}" for share in shares]
+def _cell(value: Any, format_spec: str) -> str:
+    return printable(format(value, format_spec)) if value == value else ""
 
 
-def intervals(lower: Iterable[float], upper: Iterable[float], scale: float = 1.0) -> list[str]:
-    """Intervals with signs."""
-    digits = 1 if scale != 1.0 else 2
+def intervals(table: Table, format_spec: str, scale: float = 1.0) -> list[str]:
+    """The intervals of a table as texts."""
     return [
-        f"{scale * low:+.{digits}f} to {scale * high:+.{digits}f}"
-        for low, high in zip(lower, upper, strict=True)
+        f"{scale * lower:{format_spec}} to {scale * upper:{format_spec}}"
+        for lower, upper in zip(table["lower"], table["upper"], strict=True)
     ]
-
-
-def check_output(path: str | None, table: bool = False) -> None:
-    """Raise before any work if a result could not be written, or a table in no known format."""
-    if path is None or path == STANDARD:
-        return
-    check_parent(path)
-    file = Path(path)
-    if file.is_dir():
-        raise ValueError(f"{path!r} is a folder: name a file to write.")
-    check_writable(Path(os.path.realpath(file) if file.exists() else file.absolute()).parent)
-    if table:
-        table_suffix(path)
-
-
-def check_parent(path: str) -> None:
-    """Raise unless the folder of `path` exists."""
-    parent = Path(path).absolute().parent
-    if not parent.is_dir():
-        raise ValueError(f"Folder {str(parent)!r} does not exist: create it to write {path!r}.")
-
-
-def check_writable(folder: Path) -> None:
-    """Raise unless files can be created in a folder, or in its nearest existing parent."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"Folder {str(folder)!r} is not writable ({error.strerror}): choose another, or "
-            "change its permissions."
-        ) from error
-
-
-def check_counts(options: argparse.Namespace, *names: str) -> None:
-    """Raise if an option that counts something is below 1."""
-    for name in names:
-        value = getattr(options, name)
-        if value is not None and value < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1. Got {value}.")

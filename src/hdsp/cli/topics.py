@@ -1,38 +1,13 @@
 """`hdsp topics` and `hdsp stability`: the topics of a model, and which topics recur."""
 
-import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from argparse import ArgumentTypeError, Namespace
 
 from hdsp import progress
-from hdsp.cli.options import (
-    ALL,
-    N_WORDS,
-    NAMES,
-    Option,
-    add_command,
-    add_model,
-    add_options,
-    add_output,
-)
-from hdsp.cli.output import (
-    Table,
-    answer,
-    check_counts,
-    check_output,
-    head,
-    intervals,
-    percentages,
-    print_columns,
-    print_json,
-    printed_warnings,
-    rows_of,
-)
-from hdsp.cli.reading import fitted_model, load, load_fitted, read_documents, read_with_texts
+from hdsp.cli import options as opt
+from hdsp.cli.output import Table, answer, answer_table, head, intervals, print_columns, rows_of
+from hdsp.cli.reading import load, load_fitted, read_documents, read_with_texts
 from hdsp.progress import printable
-
-if TYPE_CHECKING:
-    from hdsp.estimator import HDSP
 
 # Topics of a word are printed from this share of its tokens on.
 _MIN_SHARE = 0.01
@@ -43,114 +18,97 @@ _LABELS, _EFFECTS = 500, 3
 _MODEL_SUFFIX = ".hdsp"
 
 
-def add_parsers(commands: Any) -> None:
-    """Add the commands."""
-    parser = add_command(
-        commands,
-        "topics",
-        "print the topics of a model",
-        (
-            "hdsp topics model.hdsp",
-            "hdsp topics model.hdsp --n-words 20 -o topics.csv",
-            "hdsp topics model.hdsp --find silk",
-            "hdsp topics model.hdsp --documents reviews.parquet",
-            "hdsp topics model.hdsp --correlations",
-            "hdsp topics model.hdsp --junk",
-            "hdsp topics model.hdsp --about",
-            "hdsp topics model.hdsp --names topic-names.json",
-            "hdsp topics model.hdsp --merge 0,1 -o merged.hdsp",
-        ),
-        topics,
-    )
-    add_model(parser, "documents, for the most typical of each topic", required=False)
-    add_options(parser, N_WORDS, ALL)
-    add_options(
-        parser.add_mutually_exclusive_group(),
-        Option("--find", "WORD", "print the topics of a word"),
-        Option("--documents", "FILE", "print the most typical documents of each topic"),
-        Option(
-            "--correlations", None, "print topic pairs that co-occur more or less than expected"
-        ),
-        Option("--junk", None, "print topic words that look like web page remains"),
-        Option("--about", None, "print the versions, seed, settings and data of the fit"),
-    )
-    edit = parser.add_argument_group("changing the model, in its file or in -o MODEL.hdsp")
-    NAMES.add(edit)
-    Option("--merge", "TOPICS", "merge topics, such as 3,17", _topics, [], repeated=True).add(edit)
-    add_output(parser)
-    parser = add_command(
-        commands,
-        "stability",
-        "refit the model's documents with other seeds, and print which topics recur",
-        ("hdsp stability model.hdsp reviews.parquet --n-fits 4",),
-        stability,
-    )
-    add_model(parser, "the model's documents")
-    add_options(parser, Option("--n-fits", "N", "refits (default: 4)", int, 4), N_WORDS, ALL)
-    add_output(parser)
+def table_or_model(path: str) -> str:
+    """A file for a table or a model."""
+    return opt.output_file(path) if path.endswith(_MODEL_SUFFIX) else opt.output_table(path)
 
 
-def _topics(text: str) -> list[int]:
+def topic_list(text: str) -> list[int]:
     """Topics written as 3,17."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"topics to merge are integers separated by commas, such as 3,17. Got {text!r}"
+        raise ArgumentTypeError(
+            f"must be integers separated by commas, such as 3,17, got {text!r}"
         ) from None
 
 
-def topics(options: argparse.Namespace) -> None:
-    """Print or write a table, or write a model with other topics."""
+@opt.command(
+    *opt.OPTIONAL_DOCUMENTS,
+    opt.N_WORDS,
+    opt.ALL,
+    opt.Group(
+        None,
+        opt.option("--find", "WORD", "print the topics of a word"),
+        opt.option("--documents", "FILE", "print the most typical documents of each topic"),
+        opt.option(
+            "--correlations", None, "print topic pairs that co-occur unusually often or rarely"
+        ),
+        opt.option("--junk", None, "print topic words that look like web page remains"),
+        opt.option("--about", None, "print the versions, seed, settings and data of the fit"),
+    ),
+    opt.Group(
+        "changing the model, in its file or in -o MODEL.hdsp",
+        opt.NAMES,
+        opt.option(
+            "--merge", "3,17", "topics to merge; may be repeated", topic_list, action="append"
+        ),
+    ),
+    opt.output(
+        "FILE", "a table (.csv, .tsv, .jsonl, .parquet) or model (.hdsp) to write", table_or_model
+    ),
+    opt.FORMULAS,
+)
+def topics(options: Namespace) -> None:
+    """Print the topics of a model.
+
+    hdsp topics model.hdsp
+    hdsp topics model.hdsp --n-words 20 -o topics.csv
+    hdsp topics model.hdsp --find silk
+    hdsp topics model.hdsp --documents reviews.parquet
+    hdsp topics model.hdsp --correlations
+    hdsp topics model.hdsp --junk
+    hdsp topics model.hdsp --about
+    hdsp topics model.hdsp --names topic-names.json
+    hdsp topics model.hdsp --merge 0,1 -o merged.hdsp
+    """
     options.file = options.documents or options.file
-    if (options.output or "").lower().endswith(_MODEL_SUFFIX):
+    if (options.output or "").endswith(_MODEL_SUFFIX):
         _write_model(options)
         return
     if options.merge:
         raise ValueError(
             f"--merge makes a new model: name it with -o, such as -o merged{_MODEL_SUFFIX}."
         )
-    check_output(options.output, table=True)
-    check_counts(options, "n_words")
     if options.names is not None:
-        check_output(options.model)
         _keep_names(options)
-    for asked, show in (
-        (options.about, _about),
-        (options.correlations, _correlations),
-        (options.junk, _junk),
-        (options.find is not None, _find),
-        (options.file is not None, _documents),
-    ):
-        if asked:
-            show(options)
-            return
-    _all_topics(options)
+    if options.about:
+        _about(options)
+    elif options.correlations:
+        _correlations(options)
+    elif options.junk:
+        _junk(options)
+    elif options.find is not None:
+        _find(options)
+    elif options.file is not None:
+        _documents(options)
+    else:
+        _all_topics(options)
 
 
-def _all_topics(options: argparse.Namespace) -> None:
+def _all_topics(options: Namespace) -> None:
     """The topics with their words and their strongest effects."""
     fitted = load_fitted(options)
-    effects: dict[str, list[Any]] | None = None
-    with printed_warnings(options), progress.task("Describing topics"):
+    with progress.task("Describing topics"):
         from hdsp.analysis.checks import junk_sentence
         from hdsp.analysis.label_effects import effect_columns
         from hdsp.analysis.topics import topic_columns
 
-        if fitted.used.any():
-            effects = effect_columns(fitted, most=_LABELS)
+        effects = effect_columns(fitted, most=_LABELS) if fitted.used.any() else None
         table = topic_columns(fitted, options.n_words, effects)
-    if not options.all:
-        table = head(table, fitted.report.n_topics)
 
     def show(table: Table) -> None:
-        coherence = ["" if value != value else f"{value:.2f}" for value in table["coherence"]]
-        print_columns(
-            _named(table)
-            | {"share": percentages(table["share"]), "coherence": coherence}
-            | {"words": table["words"]}
-            | _strongest_effects(effects, len(table["topic"]), len(fitted.groups))
-        )
+        print_topics(table, effects, len(fitted.groups))
         if effects is not None:
             print(
                 "\nEffects are changes of a topic's share in percentage points, if their 90% "
@@ -159,39 +117,27 @@ def _all_topics(options: argparse.Namespace) -> None:
         if sentence := junk_sentence(fitted):
             print(f"hdsp: {printable(sentence)}", file=sys.stderr)
 
-    answer(options, "topics", table, show)
+    n_rows = None if options.all else fitted.report.n_topics
+    answer_table(options, "topics", head(table, n_rows), show)
 
 
-def _strongest_effects(effects: Table | None, n_shown: int, n_topics: int) -> dict[str, Any]:
-    """The column of the strongest effects on each topic, in points, whose interval excludes 0."""
-    if effects is None or not effects["label"]:
-        return {}
-    import numpy as np
-
-    effect, lower, upper = (
-        np.reshape(effects[name], (-1, n_topics)) for name in ("effect", "lower", "upper")
-    )
-    names = effects["label"][::n_topics]
-    size = np.where((lower > 0) | (upper < 0), np.abs(effect), 0.0)
-    cells = []
-    for k in range(n_shown):
-        strongest = np.argsort(-size[:, k], kind="stable")[:_EFFECTS]
-        cells.append(
-            "; ".join(f"{names[j]} {100 * effect[j, k]:+.1f}" for j in strongest if size[j, k])
-        )
-    return {"strongest effects (points)": cells}
+def print_topics(table: Table, effects: Table | None, n_topics: int) -> None:
+    """Print topics with the strongest effects, in points, whose interval excludes 0."""
+    columns = ["topic", "name", "share", "coherence", "words"]
+    shown = dict(table)
+    if effects is not None and effects["label"]:
+        cells: list[list[tuple[float, str]]] = [[] for _ in range(n_topics)]
+        names = ("topic", "label", "effect", "lower", "upper")
+        for k, label, effect, lower, upper in zip(*map(effects.get, names), strict=True):
+            if lower > 0 or upper < 0:
+                cells[k].append((-abs(effect), f"{label} {100 * effect:+.1f}"))
+        texts = ["; ".join(text for _, text in sorted(own)[:_EFFECTS]) for own in cells]
+        columns.append("strongest effects (points)")
+        shown[columns[-1]] = texts[: len(shown["topic"])]
+    print_columns(shown, *columns)
 
 
-def _named(table: Table) -> dict[str, Any]:
-    """The topic numbers, and the names of topics if any have names."""
-    return {
-        name: table[name]
-        for name in ("topic", "name")
-        if name in table and any(map(str, table[name]))
-    }
-
-
-def _junk(options: argparse.Namespace) -> None:
+def _junk(options: Namespace) -> None:
     """Words that look like the remains of web pages."""
     from hdsp.analysis.checks import junk_columns
 
@@ -199,51 +145,45 @@ def _junk(options: argparse.Namespace) -> None:
         if not table["word"]:
             print("No topic word looks like the remains of a web page.")
             return
-        shares = percentages(table["share"])
-        print_columns(_named(table) | {"share": shares, "word": table["word"]})
+        print_columns(table, "topic", "name", "share", "word")
         print(
             "To exclude them, write them to a file, one per line, and fit with --stop-words FILE."
         )
 
-    answer(options, "junk", junk_columns(load_fitted(options)), show)
+    answer_table(options, "junk", junk_columns(load_fitted(options)), show)
 
 
-def _find(options: argparse.Namespace) -> None:
+def _find(options: Namespace) -> None:
     """The topics of a word."""
     from hdsp.analysis.topics import word_columns
 
     def show(table: Table) -> None:
         least = 0.0 if options.all else _MIN_SHARE
-        table = rows_of(table, [i for i, share in enumerate(table["share"]) if share >= least])
-        shares = {"share": percentages(table["share"]), "words": table["words"]}
-        print_columns(_named(table) | shares)
+        rows = [row for row, share in enumerate(table["share"]) if share >= least]
+        print_columns(rows_of(table, rows), "topic", "name", "share", "words")
 
-    answer(options, "topics", word_columns(load_fitted(options), options.find), show)
+    answer_table(options, "topics", word_columns(load_fitted(options), options.find), show)
 
 
-def _documents(options: argparse.Namespace) -> None:
+def _documents(options: Namespace) -> None:
     """The most typical documents of each topic."""
     model = load(options)
-    fitted = fitted_model(model)
-    with printed_warnings(options):
-        corpus, texts = read_with_texts(options, model)
+    corpus, texts = read_with_texts(options, model).values()
     with progress.task(f"Finding topics of {len(corpus):,} documents"):
         from hdsp.analysis.documents import typical_columns
 
-        table: Table = typical_columns(
-            fitted, corpus, None, None, _DOCUMENTS_PER_TOPIC, model.n_jobs, texts
-        )
+        asked = (None, None, _DOCUMENTS_PER_TOPIC, model.n_jobs, texts)
+        table: Table = typical_columns(model._model, corpus, *asked)
     if not options.all:
-        used = [i for i, topic in enumerate(table["topic"]) if topic < fitted.report.n_topics]
-        table = rows_of(table, used)
+        table = head(table, sum(topic < model.n_topics_ for topic in table["topic"]))
 
     def show(table: Table) -> None:
-        name = "id" if corpus.ids else "document"
-        columns = {"proportion": percentages(table["proportion"]), name: table[name]}
-        texts = {"text": [_shortened(text) for text in table["text"]]} if "text" in table else {}
-        print_columns(_named(table) | columns | texts)
+        shown, number = dict(table), "id" if "id" in table else "document"
+        if "text" in table:
+            shown["text"] = [_shortened(text) for text in table["text"]]
+        print_columns(shown, "topic", "name", "proportion", number, "text")
 
-    answer(options, "documents", table, show)
+    answer_table(options, "documents", table, show)
 
 
 def _shortened(text: str) -> str:
@@ -252,124 +192,107 @@ def _shortened(text: str) -> str:
     return line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 1]}…"
 
 
-def _correlations(options: argparse.Namespace) -> None:
+def _correlations(options: Namespace) -> None:
     """The topic pairs whose interval excludes 0, or all in a file."""
     from hdsp.analysis.topics import correlation_columns, top_words
 
     fitted = load_fitted(options)
 
     def show(table: Table) -> None:
-        lower, upper, correlation = table["lower"], table["upper"], table["correlation"]
-        pairs = [i for i, value in enumerate(lower) if value > 0 or upper[i] < 0]
-        n_pairs = f"{len(pairs):,} of {len(lower):,} topic pairs"
-        print(f"{n_pairs} are correlated, given labels (90% intervals exclude 0):")
+        limits = zip(table["lower"], table["upper"], strict=True)
+        pairs = [row for row, (lower, upper) in enumerate(limits) if lower > 0 or upper < 0]
+        n_pairs = f"{len(pairs):,} of {len(table['lower']):,} topic pairs"
+        print(f"{n_pairs} are correlated, given labels (90% intervals exclude 0).")
+        correlation, words = table["correlation"], top_words(fitted, min(options.n_words, 4))
         if not options.all:
-            pairs = sorted(pairs, key=lambda i: -abs(correlation[i]))[:_PAIRS_SHOWN]
-        table = rows_of(table, sorted(pairs, key=lambda i: -correlation[i]))
-        words = top_words(fitted, min(options.n_words, 4))
+            pairs = sorted(pairs, key=lambda row: -abs(correlation[row]))[:_PAIRS_SHOWN]
+        shown = rows_of(table, sorted(pairs, key=lambda row: -correlation[row]))
+        for side in ("topic", "other"):
+            names = (fitted.topic_names.get(k) or " ".join(words[k]) for k in shown[side])
+            shown[side] = [f"{k} {name}" for k, name in zip(shown[side], names, strict=True)]
+        shown["interval"] = intervals(shown, "+.2f")
+        if pairs:
+            print_columns(shown, "correlation", "interval", "raw", "topic", "other")
 
-        def titles(side: str) -> list[str]:
-            return [f"{k} {fitted.topic_names.get(k) or ' '.join(words[k])}" for k in table[side]]
-
-        print_columns(
-            {
-                "correlation": [f"{value:+.2f}" for value in table["correlation"]],
-                "interval": intervals(table["lower"], table["upper"]),
-                "raw": [f"{value:+.2f}" for value in table["raw"]],
-                "topic": titles("topic"),
-                "other": titles("other"),
-            }
-        )
-
-    answer(options, "correlations", correlation_columns(fitted, 0.9), show)
+    answer_table(options, "correlations", correlation_columns(fitted, 0.9), show)
 
 
-def _about(options: argparse.Namespace) -> None:
+def _about(options: Namespace) -> None:
     """The record of the fit."""
     record = load(options).provenance_
-    if options.json:
-        print_json(record)
-        return
-    versions = record.pop("versions") or {"hdsp": "not recorded"}
-    if (seed := record.pop("random_state")) is None:
-        seed = "none, so another fit will differ"
-    for name, value in {**versions, "seed": seed, **record}.items():
-        print(f"{name:<14}{value}")
+    versions = record["versions"] or {"hdsp": "not recorded"}
+    seed = record["random_state"]
+    lines = {**versions, "seed": "none, so another fit will differ" if seed is None else seed}
+    lines |= {name: record[name] for name in record if name not in ("versions", "random_state")}
+    answer(options, record, *(f"{name:<14}{value}" for name, value in lines.items()))
 
 
-def _keep_names(options: argparse.Namespace) -> None:
+def _keep_names(options: Namespace) -> None:
     """Write the names of a file to the model file."""
     from hdsp.report import read_names
 
-    model: HDSP = load(options)
-    with printed_warnings(options):
-        model.name_topics(read_names(options.names, model))
-        model.save(options.model)
+    opt.output_folder(options.model)
+    model = load(options)
+    model.name_topics(read_names(options.names, model))
+    model.save(options.model)
     print(
         f"hdsp: {printable(options.model)} keeps the names of {printable(options.names)}.",
         file=sys.stderr,
     )
 
 
-def _write_model(options: argparse.Namespace) -> None:
+def _write_model(options: Namespace) -> None:
     """Write a model with names, or with topics merged."""
     from hdsp.report import read_names
 
     if not options.merge and options.names is None:
         raise ValueError(f"-o {options.output} would only copy the model: add --names or --merge.")
-    check_output(options.output)
     model = load(options)
-    with printed_warnings(options):
-        if options.names is not None:
-            model.name_topics(read_names(options.names, model))
-        result = model.merge_topics(options.merge) if options.merge else model
-        result.save(options.output)
-    names_by_topic, groups = result.topic_names_, result.fitted_topics_
-    if options.json:
-        facts = {"topics": len(groups), "names": names_by_topic, "fitted_topics": groups}
-        print_json({"model": options.output, **facts})
-        return
-    merged = ", ".join(
-        f"{' '.join(filter(None, (str(topic), names_by_topic.get(topic))))} merges "
+    if options.names is not None:
+        model.name_topics(read_names(options.names, model))
+    result = model.merge_topics(options.merge) if options.merge else model
+    result.save(options.output)
+    named, groups = result.topic_names_, result.fitted_topics_
+    merged = [
+        f"{' '.join(filter(None, (str(topic), named.get(topic))))} merges "
         f"{' + '.join(map(str, members))}"
         for topic, members in enumerate(groups)
         if len(members) > 1
-    )
-    print(printable(f"{options.output}: {len(groups)} topics{'; ' * bool(merged)}{merged}."))
+    ]
+    facts = {"model": options.output, "topics": len(groups), "names": named}
+    sentence = f"{options.output}: {'; '.join([f'{len(groups)} topics', ', '.join(merged)])}."
+    answer(options, facts | {"fitted_topics": groups}, sentence)
 
 
-def stability(options: argparse.Namespace) -> None:
-    """Print how often each topic was found again, the most stable first."""
-    check_output(options.output, table=True)
-    check_counts(options, "n_fits", "n_words")
+@opt.command(
+    *opt.DOCUMENTS,
+    opt.option("--n-fits", "N", "number of refits", opt.count, 4),
+    opt.N_WORDS,
+    opt.ALL,
+    *opt.TABLE,
+)
+def stability(options: Namespace) -> None:
+    """Refit the model's documents with other seeds, and print which topics recur.
+
+    hdsp stability model.hdsp reviews.parquet --n-fits 4
+    """
     model = load(options)
-    fitted = fitted_model(model)
+    corpus = read_documents(options, model)
     from hdsp.analysis.refits import stability_columns
     from hdsp.analysis.topics import topic_columns
 
-    with printed_warnings(options):
-        corpus = read_documents(options, model)
-        table = topic_columns(fitted, options.n_words, None)
-        numbers, found = stability_columns(fitted, model, corpus, None, options.n_fits)
-    table |= {name: found[name] for name in ("similarity", "lowest", "found_in")}
+    fitted = model._model
+    numbers, found = stability_columns(fitted, model, corpus, None, options.n_fits)
+    table: Table = {**found, **topic_columns(fitted, options.n_words)}
     if not options.all:
-        table = head(table, fitted.report.n_topics)
+        table = head(table, model.n_topics_)
 
     def show(table: Table) -> None:
-        print(
-            f"{fitted.report.n_topics} topics; with other seeds "
-            f"{', '.join(map(str, numbers))}. Most stable topics first:"
-        )
+        fits = ", ".join(map(str, numbers))
+        print(f"{model.n_topics_} topics; with other seeds {fits}. Most stable topics first:")
         order = sorted(range(len(table["topic"])), key=lambda k: -table["similarity"][k])
-        table = rows_of(table, order)
-        print_columns(
-            _named(table)
-            | {
-                "share": percentages(table["share"]),
-                "similarity": [f"{similarity:.2f}" for similarity in table["similarity"]],
-                "found in": [f"{times} of {len(numbers)}" for times in table["found_in"]],
-                "words": table["words"],
-            }
-        )
+        found = [f"{times} of {len(numbers)}" for times in table["found_in"]]
+        shown = rows_of({**table, "found in": found}, order)
+        print_columns(shown, "topic", "name", "share", "similarity", "found in", "words")
 
-    answer(options, "topics", table, show, topics_in_fits=numbers)
+    answer_table(options, "topics", table, show, topics_in_fits=numbers)

@@ -110,7 +110,7 @@ def test_a_crash_is_told_and_the_rest_is_shown(file, tmp_path, capsys):
     ("models", "more", "message"),
     [
         ("lsa", [], "There is no model 'lsa'."),
-        ("hdsp,", ["--n-seeds", "0"], "--n-seeds must be at least 1"),
+        ("hdsp,", ["--n-seeds", "0"], "--n-seeds: must be an integer >= 1"),
         ("hdsp", ["--n-components", "1"], "--n-components must be at least 2"),
         ("hdsp", ["--test-size", "1"], "--test-size must lie between 0 and 1"),
         ("svm", [], "predicts one label column and nothing else: name a target"),
@@ -144,7 +144,7 @@ def test_results_need_a_folder(file, capsys):
 def test_a_folder_that_cannot_be_written_to_is_found_first(file, monkeypatch, capsys):
     monkeypatch.setattr("hdsp_studies.cli.compare.read_file", None)
     assert main(arguments(file, "/proc/results", "hdp")) == 2
-    assert "Folder '/proc' is not writable" in capsys.readouterr().err
+    assert "folder '/proc' cannot be written to" in capsys.readouterr().err
 
 
 def test_a_stored_corpus_has_chosen_its_words(file, tmp_path, capsys):
@@ -230,11 +230,14 @@ def test_words_are_chosen_by_training_documents(tmp_path, jobs):
     assert recorded == json.loads(json.dumps(asdict(settings)))
 
 
-def test_counts_have_no_words_to_choose(tmp_path, jobs):
+def test_counts_have_no_words_to_choose(tmp_path, jobs, capsys):
     file = tmp_path / "counts.txt"
     file.write_text("a 1:2 2:1\nb 1:1 3:1\n" * 30)
     asked = ["compare", str(file), "--format", "svmlight", "--models", UNIGRAM, "--n-seeds", "1"]
-    assert main([*asked, "--max-df", "1", "-o", str(tmp_path / "results")]) == 0
+    output = ["-o", str(tmp_path / "results")]
+    assert main([*asked, *output, "--max-df", "1"]) == 2
+    assert "--max-df does not apply to" in capsys.readouterr().err
+    assert main([*asked, *output]) == 0
     assert len(jobs[0][0].train.words) == 3
 
 

@@ -47,12 +47,12 @@ def test_seeds_are_added_to_what_is_there(tmp_path, capsys):
 
 def test_there_is_at_least_one_seed(capsys):
     assert main(["reproduce", "figure-2", "--n-seeds", "0"]) == 2
-    assert "--n-seeds must be at least 1. Got 0." in capsys.readouterr().err
+    assert "--n-seeds: must be an integer >= 1, got '0'" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_written_to_is_found_first(capsys):
     assert main(["reproduce", "figure-2", "--output", "/proc/results"]) == 2
-    assert "Folder '/proc' is not writable" in capsys.readouterr().err
+    assert "folder '/proc' cannot be written to" in capsys.readouterr().err
 
 
 def test_what_needs_corpora_says_so_and_the_rest_runs(tmp_path, capsys, monkeypatch):

@@ -698,8 +698,8 @@ def read_table(
         of a text. None is ``TextSettings()``, or the settings of `like`.
     like : Corpus or HDSP, default=None
         A corpus or a fitted model whose words are counted, in its order; other words are dropped.
-        If it was read from a table, all that you do not name is read as it was there: texts,
-        ids, groups, the encoding, and, if you name no labels, those that this table has.
+        All that you do not name is read as its documents were, if the table has it: texts, ids
+        (or a column "id"), groups, the encoding, and, if you name no labels, its labels.
     ids : str, default=None
         Column of the documents' names.
     group : str, default=None
@@ -744,7 +744,7 @@ def read_table(
     reading = replace(known or ReadingSettings(), **given)
     written = (reading.encoding, reading.delimiter, reading.decimal)
     with open_table(path, owner, format, *written) as table:
-        if known is not None:
+        if like is not None:
             kinds, reading = _as_known(table, kinds, reading, given, like)
         wanted = Wanted(kinds, reading.text, reading.ids, reading.tag_separator, reading.groups)
         columns = Columns(table.name, wanted)
@@ -773,8 +773,10 @@ def _as_known(
     if not kinds:
         schema = getattr(like, "label_schema_", None) or like.schema
         kinds = {block.name: block.kind for block in schema.blocks if block.name in present}
-    if "ids" not in given and reading.ids not in present:
-        reading = replace(reading, ids=None)
+    if "ids" not in given:
+        reading = replace(
+            reading, ids=next(filter(present.__contains__, (reading.ids, "id")), None)
+        )
     if "groups" not in given and reading.groups not in present:
         reading = replace(reading, groups=None)
     return kinds, reading

@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hdsp import progress
-from hdsp.cli.options import add_command, add_files
-from hdsp.cli.output import check_writable, print_json, printed_warnings
-from hdsp.cli.reading import read_file, reading, text_settings
+from hdsp.cli import options as opt
+from hdsp.cli.output import print_json
+from hdsp.cli.reading import check_not_stored, read_file, text_settings
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
@@ -38,59 +38,51 @@ MODELS = (
 )
 
 
-def add_parser(commands: Any) -> None:
-    """Add the subcommand."""
-    parser = add_command(
-        commands,
-        "compare",
-        "compare models on held-out documents of one or more corpora",
-        (
-            "hdsp compare reviews.parquet --tags labels --models hdsp,hdp --n-seeds 2 -o results",
-            "hdsp compare reviews.parquet --categories department --target department "
-            "--models nb,svm -o departments",
-            "hdsp compare reviews.parquet questions.parquet --categories department "
-            "--models hdp,plda --minutes 30 -o both",
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+@opt.command(
+    opt.FILES,
+    opt.LABELS,
+    opt.FILE,
+    opt.TEXT,
+    opt.output("FOLDER", "of the results; goes on from them", opt.output_folder, required=True),
+    opt.Group(
+        "comparison",
+        opt.option(
+            "--models",
+            "A,B",
+            f"of {', '.join(MODELS)}, or your own as module:name",
+            _names,
+            required=True,
         ),
-    )
-    add_files(parser)
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="FOLDER", help="of the results; goes on from them"
-    )
-    group = parser.add_argument_group("comparison")
-    group.add_argument(
-        "--models",
-        required=True,
-        type=_names,
-        metavar="A,B",
-        help=f"of {', '.join(MODELS)}, or your own as module:name",
-    )
-    group.add_argument("--n-seeds", type=int, default=3, help="splits and starts (default: 3)")
-    group.add_argument(
-        "--n-components", type=int, default=50, help="topics of every model (default: 50)"
-    )
-    group.add_argument("--test-size", type=float, default=0.2, help="share (default 0.2)")
-    group.add_argument("--target", metavar="COLUMN", help="a label column to predict from words")
-    group.add_argument("--quick", action="store_true", help="fewer sweeps, for a first look only")
-    group.add_argument("--n-jobs", type=int, default=1, help="threads of each model (default: 1)")
-    group.add_argument(
-        "--minutes", type=float, metavar="M", help="most that a fit may take (default: no limit)"
-    )
-    parser.set_defaults(run=run)
+        opt.option("--n-seeds", "N", "splits and starts", opt.count, 3),
+        opt.option("--n-components", "N", "topics of every model", opt.count, 50),
+        opt.option("--test-size", "X", "share of the documents", float, 0.2),
+        opt.option("--target", "COLUMN", "a label column to predict from words"),
+        opt.option("--quick", None, "fewer sweeps, for a first look only"),
+        opt.option("--n-jobs", "N", "threads of each model", opt.count, 1),
+        opt.option("--minutes", "M", "most that a fit may take (default: no limit)", float),
+    ),
+)
+def compare(options: argparse.Namespace) -> None:
+    """Compare models on held-out documents of one or more corpora.
 
-
-def run(options: argparse.Namespace) -> None:
-    """Read, compare, and write a table and a figure."""
+    hdsp compare reviews.parquet --tags labels --models hdsp,hdp --n-seeds 2 -o results
+    hdsp compare reviews.parquet --categories department --target department --models nb -o nb
+    hdsp compare reviews.parquet questions.parquet --models hdp,lda --minutes 30 -o both
+    """
     from hdsp_studies import comparison
 
     _check(options)
     folder = Path(options.output)
     # Test documents must not choose words, so that all are counted until each split chooses.
     settings = text_settings(options)
-    with printed_warnings(options):
-        corpora = {}
-        for name, file in _by_name(options.files).items():
-            with reading(file):
-                corpora[name] = read_file(file, options, settings.all_words)
+    corpora = {
+        name: read_file(file, options, text_settings=settings.all_words)
+        for name, file in _by_name(options.files).items()
+    }
     # Of counts without texts there are no words to choose.
     counted = all(corpus.text_settings is None for corpus in corpora.values())
     with progress.task("Comparing models") as task:
@@ -128,18 +120,19 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
+add_parser = compare.add_parser
+
+
 def _check(options: argparse.Namespace) -> None:
-    for name, least in (("n_seeds", 1), ("n_components", 2), ("n_jobs", 1)):
-        if getattr(options, name) < least:
-            option = name.replace("_", "-")
-            raise ValueError(f"--{option} must be at least {least}. Got {getattr(options, name)}.")
+    check_not_stored(options.files)
+    if options.n_components < 2:
+        raise ValueError(f"--n-components must be at least 2. Got {options.n_components}.")
     if not 0 < options.test_size < 1:
         raise ValueError(f"--test-size must lie between 0 and 1. Got {options.test_size}.")
     if options.minutes is not None and not options.minutes > 0:
         raise ValueError(f"--minutes must be positive. Got {options.minutes:g}.")
     if Path(options.output).exists() and not Path(options.output).is_dir():
         raise ValueError(f"{options.output!r} is a file, and the results need a folder.")
-    check_writable(Path(options.output).absolute())
 
 
 def _by_name(files: Sequence[str]) -> dict[str, str]:
@@ -154,10 +147,6 @@ def _by_name(files: Sequence[str]) -> dict[str, str]:
             )
         found[name] = file
     return found
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _show(task: progress.Task, now: "Progress") -> None:

@@ -5,11 +5,11 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hdsp import progress
-from hdsp.cli.options import add_command
-from hdsp.cli.output import check_writable, one_line
+from hdsp.cli import options as opt
+from hdsp.cli.output import one_line
 
 if TYPE_CHECKING:
     from hdsp_studies.comparison import CorpusFolder
@@ -19,54 +19,32 @@ if TYPE_CHECKING:
 _OUTPUT, _QUICK = Path("reproduction"), Path("reproduction") / "quick"
 
 
-def add_parser(commands: Any) -> None:
-    """Add the subcommand."""
-    parser = add_command(
-        commands,
-        "reproduce",
-        "make the paper's figures and tables again, and say which of its claims hold",
-        (
-            "hdsp reproduce figure-2 --quick",
-            "hdsp reproduce figure-4 figure-9 --data corpora",
-            "hdsp reproduce figure-2 --n-seeds 20",
-            "hdsp reproduce --list",
-        ),
-    )
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="of a figure or table; none is all"
-    )
-    parser.add_argument("--list", action="store_true", help="print the names and what they show")
-    parser.add_argument("--quick", action="store_true", help="small settings, to see that it works")
-    parser.add_argument("--again", action="store_true", help="measure afresh what is already there")
-    parser.add_argument(
-        "--n-seeds",
-        type=int,
-        default=1,
-        metavar="N",
-        help="measure with at least N seeds, keeping what is there; default: those of the config",
-    )
-    parser.add_argument(
-        "--minutes",
-        type=float,
-        help="begin nothing more of a figure after this time; the next run goes on from there",
-    )
-    parser.add_argument(
-        "--data",
-        type=Path,
-        help="the folder of the corpora, Parquet files (default: the variable HDSP_DATA)",
-    )
-    parser.add_argument(
+@opt.command(
+    opt.option("names", "NAME", "of a figure or table; none is all", nargs="*"),
+    opt.option("--list", None, "print the names and what they show"),
+    opt.option("--quick", None, "small settings, to see that it works"),
+    opt.option("--again", None, "measure afresh what is already there"),
+    opt.option("--n-seeds", "N", "measure with at least N seeds", opt.count, 1),
+    opt.option("--minutes", "M", "begin nothing more of a figure after this time", float),
+    opt.option(
+        "--data", "FOLDER", "corpora, Parquet files (default: the variable HDSP_DATA)", Path
+    ),
+    opt.option(
         "--output",
-        type=Path,
-        help=f"a folder for config, results, figure and page of each (default: {_OUTPUT}; "
-        f"with --quick {_QUICK})",
-    )
-    parser.add_argument("--n-jobs", type=int, help="processes side by side; default: all cores")
-    parser.set_defaults(run=run)
+        "FOLDER",
+        f"config, results, figure and page of each (default: {_OUTPUT}; with --quick {_QUICK})",
+        opt.output_folder,
+    ),
+    opt.option("--n-jobs", "N", "processes side by side (default: all cores)", opt.count),
+)
+def reproduce(options: argparse.Namespace) -> None:
+    """Make the paper's figures and tables again, and say which of its claims hold.
 
-
-def run(options: argparse.Namespace) -> None:
-    """Run the studies that were asked for; one that cannot run does not stop the others."""
+    hdsp reproduce figure-2 --quick
+    hdsp reproduce figure-4 figure-9 --data corpora
+    hdsp reproduce figure-2 --n-seeds 20
+    hdsp reproduce --list
+    """
     from joblib import cpu_count
 
     from hdsp_studies.reproduction import STUDIES, run_study
@@ -84,8 +62,7 @@ def run(options: argparse.Namespace) -> None:
             f"There is no {unknown[0]!r} to reproduce. Choose from {', '.join(STUDIES)}."
         )
     data = _corpora(options)
-    output = options.output or (_QUICK if options.quick else _OUTPUT)
-    check_writable(output.absolute())
+    output = Path(options.output or (_QUICK if options.quick else _OUTPUT))
     errors: list[Exception] = []
     without_corpora = [name for name in names if data.path is None and STUDIES[name].needs_corpora]
     if without_corpora:
@@ -125,14 +102,13 @@ def run(options: argparse.Namespace) -> None:
         print(f"hdsp: {one_line(reason)}", file=sys.stderr)
 
 
+add_parser = reproduce.add_parser
+
+
 def _corpora(options: argparse.Namespace) -> "CorpusFolder":
     """The folder of the corpora, after a check of the options."""
     from hdsp_studies.comparison import CorpusFolder
 
-    if options.n_jobs is not None and options.n_jobs < 1:
-        raise ValueError(f"--n-jobs must be at least 1. Got {options.n_jobs}.")
-    if options.n_seeds < 1:
-        raise ValueError(f"--n-seeds must be at least 1. Got {options.n_seeds}.")
     data = options.data or os.environ.get("HDSP_DATA") or None
     if data is not None and not Path(data).is_dir():
         raise ValueError(f"There is no folder {str(data)!r} to read corpora from.")
