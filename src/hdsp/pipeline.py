@@ -58,7 +58,7 @@ def read_corpus(X: Any, labels: object, groups: object = None) -> tuple[Corpus, 
         named, words = names is not None, names or tuple(f"w{i}" for i in range(n_words))
         parsed = as_labels(labels, n_documents, owner)
         known = as_groups(groups, n_documents, owner)
-        corpus = Corpus.trusted(counts, words, parsed, None, None, known)
+        corpus = Corpus.trusted(counts=counts, words=words, labels=parsed, groups=known)
     if corpus.n_tokens == 0:
         raise ValueError(
             f"X of HDSP.fit has no word in any of its {corpus.n_documents} documents. Check the "
@@ -250,7 +250,7 @@ def read_further(model: FittedModel, X: Any, labels: object) -> Corpus:
         source, space = replace(source, words=model.stream.words), model.stream.space
     counts, _ = read_counts(X, owner, source)
     parsed = read_further_labels(space.schema, labels, counts.shape[0], owner)
-    return Corpus.trusted(counts, source.words, parsed, None, None)
+    return Corpus.trusted(counts=counts, words=source.words, labels=parsed)
 
 
 def extend_model(

@@ -123,7 +123,7 @@ def test_split_follows_the_stated_draws():
 def test_wrong_splits():
     corpus = Corpus(np.eye(3))
     for size in (0, 1, -1, 1.5, float("nan")):
-        message = f"`test_size` of Corpus.split must lie between 0 and 1. Got {size}."
+        message = f"`test_size` of Corpus.split must be between 0 and 1. Got {size}."
         with pytest.raises(ValueError, match=re.escape(message)):
             corpus.split(test_size=size)
     message = "must leave documents on both sides. Got 0 test documents out of 3. Change"
@@ -161,11 +161,11 @@ def test_wrong_texts():
     message = "`texts` of Corpus.from_texts must be strings. Got 3 at position 1."
     with pytest.raises(TypeError, match=re.escape(message)):
         Corpus.from_texts(["a text", 3])
-    message = "must share words that the settings keep. Got 2 texts of which no word is left."
+    message = "No word of 2 texts is left to count. Pass more texts, or"
     for texts in (["the", "and"], ["", ""]):
         with pytest.raises(ValueError, match=re.escape(message)):
             Corpus.from_texts(texts)
-    message = "Got 30 texts of which no word is left."
+    message = "No word of 30 texts is left to count."
     with pytest.raises(ValueError, match=re.escape(message)):
         Corpus.from_texts(["same words"] * 30)
     message = "`labels` of Corpus.from_texts must have one row for each of the 3 documents."

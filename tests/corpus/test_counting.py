@@ -226,11 +226,9 @@ def test_many_documents_are_counted_in_threads_as_in_one(monkeypatch):
     np.testing.assert_array_equal(found[0].toarray(), expected[0].toarray())
 
 
-def test_a_large_text_ends_a_group(monkeypatch):
-    monkeypatch.setattr(counting, "_CHARACTERS", 10)
-    monkeypatch.setattr(counting, "_TAKEN", 2)
-    groups = list(counting._groups(iter(["abc", "a" * 20, "b", "c", "d"])))
-    assert groups == [["abc", "a" * 20], ["b", "c", "d"]]
+def test_many_or_large_texts_end_a_group():
+    batches = [["abc", "a" * 20], ["b", ""], ["c"], ["d", "e"], ["f"]]
+    assert list(counting.grouped(batches, list, 3, 10)) == [batches[:1], batches[1:3], batches[3:]]
 
 
 def test_an_error_while_reading_is_passed_on(monkeypatch):

@@ -197,7 +197,7 @@ def test_tables_that_make_no_corpus(tmp_path):
     (tmp_path / "empty.csv").write_text("text\n")
     (tmp_path / "stop.csv").write_text("text\nthe of and\n")
     (tmp_path / "good.csv").write_text("text\na cat\n")
-    with pytest.raises(ReadError, match=r"empty\.csv: there are no documents; check that all"):
+    with pytest.raises(ReadError, match=r"empty\.csv: it has no documents; check that it"):
         hdsp.prepare_corpus(tmp_path / "empty.csv", tmp_path / "corpus")
     with pytest.raises(ReadError, match=r"stop\.csv and 1 more: no word of column 'text' is left"):
         hdsp.prepare_corpus([tmp_path / "stop.csv", tmp_path / "empty.csv"], tmp_path / "corpus")

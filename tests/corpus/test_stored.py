@@ -1,7 +1,9 @@
 """What is written comes back, whole and in parts."""
 
 import json
+import os
 import pickle
+import re
 import subprocess
 import sys
 
@@ -13,13 +15,26 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import hdsp
-from hdsp.corpus import Corpus, LabelSchema, StoredCorpus, TextSettings
+from hdsp.corpus import Corpus, LabelSchema, StoredCorpus, TextSettings, preparing, shards
 from hdsp.corpus import stored as module
 from hdsp.corpus.corpus import PART_SIZE
-from hdsp.corpus.stored import concatenate
+from hdsp.corpus.stored import VERSION, concatenate, shard_path
 from hdsp.exceptions import NotSavedWarning, ReadError
 from hdsp.numerics import BLOCK_DOCUMENTS
 from tests.corpus.corpora import check_same, check_same_schema, corpora, example
+from tests.persistence.forging import put, rewrite_manifest
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A corpus of fifty documents in five shards, in a folder of its own."""
+    example(50).write(tmp_path / "corpus", 10)
+    return tmp_path / "corpus"
+
+
+def check_untouched(folder):
+    check_same(hdsp.open_corpus(folder)[:], example(50))
+    assert os.listdir(folder.parent) == ["corpus"]
 
 
 @pytest.fixture
@@ -113,15 +128,13 @@ def test_a_corpus_in_memory_has_parts_too(monkeypatch):
     assert corpus.schema == LabelSchema.of(corpus.labels)
 
 
-def test_only_the_shards_that_are_needed_are_read(tmp_path):
-    corpus = example(50)
-    corpus.write(tmp_path / "corpus", 10)
-    stored = hdsp.open_corpus(tmp_path / "corpus")
+def test_only_the_shards_that_are_needed_are_read(folder):
+    corpus, stored = example(50), hdsp.open_corpus(folder)
     for number in (0, 2, 3):
-        stored.shards[number].path.unlink()
+        shard_path(folder, number).unlink()
     check_same(stored[[15, 47, 12]], corpus[[15, 47, 12]])
     assert (stored.n_words, stored.n_tokens, len(stored)) == (5, corpus.n_tokens, 50)
-    with pytest.raises(ReadError, match=r"shard-000002\.parquet: this shard of the corpus is"):
+    with pytest.raises(ReadError, match=r"shard-000002\.parquet: .* cannot be read \(No such file"):
         stored[[15, 25]]
 
 
@@ -163,18 +176,14 @@ def test_a_pickle_holds_the_path_and_opens_elsewhere(tmp_path):
     ]
 
 
-def test_a_pickle_of_another_corpus_is_refused(tmp_path):
-    example(20).write(tmp_path / "corpus")
-    stored = hdsp.open_corpus(tmp_path / "corpus")
+def test_a_pickle_of_another_corpus_is_refused(folder):
+    stored = hdsp.open_corpus(folder)
     shard, data = stored.shards[0], pickle.dumps(stored)
-    example(30).write(tmp_path / "corpus")
+    example(30).write(folder)
     message = "another corpus was written here since it was opened; open it again"
-    with pytest.raises(ReadError, match=message):
-        pickle.loads(data)
-    with pytest.raises(ReadError, match=message):
-        shard.read()
-    with pytest.raises(ReadError, match=message):
-        stored.counts.sum()
+    for read in (lambda: pickle.loads(data), shard.read, lambda: stored.counts):
+        with pytest.raises(ReadError, match=message):
+            read()
 
 
 def test_the_fingerprint_is_that_of_the_documents(tmp_path):
@@ -215,3 +224,124 @@ def test_a_model_of_a_stored_corpus_is_that_in_memory(tmp_path):
             for documents in (corpus, hdsp.open_corpus(tmp_path / "corpus"))
         ]
     np.testing.assert_array_equal(models[0].components_, models[1].components_)
+
+
+def test_what_is_no_corpus_says_what_to_do(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere: there is no such folder; check the path"):
+        hdsp.open_corpus(tmp_path / "nowhere")
+    with pytest.raises(ReadError, match=r"no stored corpus: .*write one with Corpus\.write"):
+        hdsp.open_corpus(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", "{", "null", "[" * 100_000, '{"format": NaN}'])
+def test_what_is_no_manifest_is_refused(folder, text):
+    (folder / "manifest.json").write_text(text)
+    with pytest.raises(ReadError, match=r"this file of the corpus is damaged: .*; copy it again"):
+        hdsp.open_corpus(folder)
+
+
+@pytest.mark.parametrize("version", ["1.0", "9.1", "one\n", None, 2])
+def test_a_corpus_of_another_version_says_so(folder, version):
+    rewrite_manifest(folder, put("version", version))
+    message = f"format version {version!r}, and this hdsp reads {VERSION}; use the hdsp that wrote"
+    with pytest.raises(ReadError, match=re.escape(message)):
+        hdsp.open_corpus(folder)
+
+
+def test_only_a_corpus_is_replaced(tmp_path, folder):
+    corpus = example(20)
+    mine, orphan, file = tmp_path / "mine", tmp_path / "orphan", tmp_path / "file"
+    mine.mkdir()
+    orphan.mkdir()
+    file.write_text("text")
+    (mine / "thesis.tex").write_text("years of work")
+    (orphan / "shard-000000.parquet").write_bytes(b"x")
+    (folder / "notes.txt").write_text("do not lose")
+    for place, what in {
+        mine: "a folder with 'thesis.tex' in it",
+        folder: "a folder with 'notes.txt' in it",
+        file: "a file",
+        orphan: "a folder with 'shard-000000.parquet' in it",
+    }.items():
+        with pytest.raises(FileExistsError, match=re.escape(f"{str(place)!r} is {what}: choose")):
+            corpus.write(place)
+    assert (mine / "thesis.tex").read_text() == "years of work"
+    check_same(hdsp.open_corpus(folder)[:], example(50))
+    (tmp_path / "empty").mkdir()
+    corpus.write(tmp_path / "empty")
+    check_same(hdsp.open_corpus(tmp_path / "empty")[:], corpus)
+
+
+def test_a_corpus_replaces_another_and_itself(folder):
+    corpus = example(20)
+    corpus.write(folder)
+    stored = hdsp.open_corpus(folder)
+    check_same(stored[:], corpus)
+    stored.write(folder, 3)
+    check_same(hdsp.open_corpus(folder)[:], corpus)
+    assert os.listdir(folder.parent) == ["corpus"]
+
+
+def fail(*_):
+    raise OSError(28, "No space left on device")
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "act", "error", "message"),
+    [
+        (shards, "to_parquet", fail, OSError, "cannot be written to .*No space left.*has room"),
+        (preparing, "sync_folder", fail, OSError, "cannot be written to .*No space left.*has room"),
+        (preparing.Manifest, "write", interrupt, KeyboardInterrupt, "^$"),
+    ],
+)
+def test_whatever_ends_the_writing_leaves_what_was_there(
+    folder, monkeypatch, place, name, act, error, message
+):
+    monkeypatch.setattr(place, name, act)
+    with pytest.raises(error, match=message):
+        example(20).write(folder)
+    check_untouched(folder)
+
+
+def test_a_failed_exchange_puts_the_former_corpus_back(folder, monkeypatch):
+    rename = type(folder).rename
+
+    def fail_once(self, target):
+        if self.name.endswith(".tmp"):
+            raise OSError(5, "Input/output error")
+        return rename(self, target)
+
+    monkeypatch.setattr(type(folder), "rename", fail_once)
+    with pytest.raises(OSError, match="Input/output error"):
+        example(20).write(folder)
+    check_untouched(folder)
+
+
+def test_a_place_that_does_not_exist_is_told(tmp_path):
+    with pytest.raises(OSError, match="choose a place that exists"):
+        example(5).write(tmp_path / "no" / "corpus")
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.5, True, None])
+def test_a_shard_size_is_a_number_of_documents(tmp_path, size):
+    with pytest.raises(ValueError, match=r"`shard_size` of Corpus\.write must be an integer >= 1"):
+        example(5).write(tmp_path / "corpus", size)
+    assert not (tmp_path / "corpus").exists()
+
+
+@pytest.mark.parametrize("largest", [1e300, 1e40])
+def test_numbers_too_large_to_standardise_are_refused(tmp_path, largest):
+    corpus = hdsp.Corpus([[1], [2]], labels=[[largest], [-largest]])
+    with pytest.raises(ValueError, match="Numbers must be small enough to standardise"):
+        corpus.write(tmp_path / "corpus")
+    assert os.listdir(tmp_path) == []
+
+
+def test_numbers_that_hardly_differ_come_back(tmp_path):
+    corpus = hdsp.Corpus([[1], [2]], labels=[[1e-40], [0.0]])
+    corpus.write(tmp_path / "corpus")
+    assert hdsp.open_corpus(tmp_path / "corpus").schema == corpus.schema

@@ -74,12 +74,12 @@ def test_a_damaged_shard_is_named(corpus, client, tmp_path):
     folder = tmp_path / "corpus"
     shutil.copytree(corpus.folder, folder)
     damaged = hdsp.open_corpus(folder)
-    path = damaged.shards[5].path
+    path = folder / "shard-000005.parquet"
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
     problem, state = make_problem(damaged)
-    message = re.escape(f"{path}: this shard of the corpus is damaged: its checksum is wrong")
+    message = re.escape(f"{path}: this file of the corpus is damaged: its checksum is wrong")
     for executor in (InProcess(2), DaskExecutor(client)):
         with pytest.raises(ReadError, match=message):
             fit(executor, problem, state, passes=1)

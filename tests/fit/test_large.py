@@ -167,7 +167,7 @@ def test_a_damaged_shard_is_named_and_an_earlier_fit_stays(stored, tmp_path):
     corpus = hdsp.open_corpus(tmp_path / "corpus")
     model = hdsp.HDSP(**SETTINGS, inference="stochastic").fit(corpus)
     before = model.components_
-    path = corpus.shards[3].path
+    path = corpus.folder / "shard-000003.parquet"
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(hdsp.ReadError, match="shard-000003"):
         model.fit(hdsp.open_corpus(tmp_path / "corpus"))

@@ -2,14 +2,17 @@
 
 import subprocess
 import sys
+from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
+import pytest
 
 from hdsp import HDSP, simulate
 from hdsp.fit import search
 from hdsp.fit.passes import Documents
 from hdsp.fit.run import Run
+from hdsp.persistence import checkpoint
 
 N_PASSES = 60
 # Announces each pass, and waits after one of them for a line, or in the midst of writing the
@@ -95,6 +98,49 @@ def act_in_search(monkeypatch, n_trials, n_passes, act):
     monkeypatch.setattr(search, "short_fit", note_run)
     monkeypatch.setattr(search, "Documents", Trial)
     monkeypatch.setattr(Run, "record", record_and_act)
+
+
+class Killed(BaseException):
+    """Stands in for the end of a process."""
+
+
+@contextmanager
+def every_pass():
+    """Checkpoints after every pass, however long the last one took."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoint, "SECONDS_BETWEEN", 0.0)
+        patch.setattr(checkpoint, "_SHARE_OF_TIME", 1e9)
+        yield patch
+
+
+def kill_fit(folder, n_passes):
+    """End a fit with its n-th pass, after its checkpoint."""
+    write = checkpoint.Checkpoint.write
+
+    def write_and_stop(self, trials, passes, **state):
+        write(self, trials, passes, **state)
+        if len(passes) == n_passes:
+            raise Killed
+
+    with every_pass() as patch:
+        patch.setattr(checkpoint.Checkpoint, "write", write_and_stop)
+        with pytest.raises(Killed):
+            make(checkpoint=folder).fit(data())
+    assert [file.name for file in folder.iterdir()] == ["checkpoint.hdsp"]
+
+
+def kill_search(folder, n_trials, n_passes):
+    """End a search in a pass of a trial, or of its fit, after so many trials have ended."""
+
+    def die():
+        raise Killed
+
+    with every_pass() as patch:
+        act_in_search(patch, n_trials, n_passes, die)
+        with pytest.raises(Killed):
+            make_search(checkpoint=folder).fit(data())
+    kept = [file.name for file in folder.iterdir()]
+    assert kept == (["checkpoint.hdsp"] if n_trials else [])
 
 
 def start(checkpoint, output, halt=0, where="pass"):

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from hdsp import HDSP, Categorical, Corpus, LogLinear, TextSettings, simulate
-from hdsp.corpus.fingerprint import fingerprint
+from hdsp.corpus.corpus import fingerprint
 from hdsp.exceptions import ModelFileError
 from hdsp.fit import sample
 from hdsp.storage import container

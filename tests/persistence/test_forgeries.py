@@ -1,14 +1,26 @@
 """Files that someone made on purpose, with a right checksum: refused, or harmless."""
 
 import warnings
-from functools import cache
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from hdsp import HDSP, Corpus, ModelFileError, NotSavedWarning, TextSettings
-from tests.persistence.forging import put, put_array, rewrite, wrong_arrays
+from hdsp import HDSP, Corpus, NotSavedWarning, ReadError, TextSettings, open_corpus
+from tests.corpus.corpora import check_same, example
+from tests.persistence.forging import (
+    REMOVED,
+    Forger,
+    is_refused,
+    put,
+    put_array,
+    put_column,
+    rewrite,
+    wrong_arrays,
+)
 from tests.zoo import METHODS, corpus_of, fit_quietly, fitted, table
+
+pytestmark = pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter")
 
 FACTOR = {"function": "Categorical", "columns": ["tags"], "terms": [], "settings": {}}
 TERM = {"term": "Spline", "columns": ["tags"], "settings": {}}
@@ -22,8 +34,8 @@ SCALINGS = [
     {"function": "Constant", "columns": [], "terms": [], "settings": {"x": 1}},
 ]
 NUMBERS = [-1.0, 0.0, np.nan, np.inf, "1", True, None, 10**400]
-# What is refused, by the model and the keys.
-REFUSED = {
+# Values that are refused, by the file and the keys of its data.
+MUTATIONS = {
     "functions": {
         "parameters": [None, {}, {"max_iter": 3}],
         "parameters.n_components": [-1],
@@ -98,8 +110,37 @@ REFUSED = {
         "stream.learned": [0, "never"],
         "stream.waiting": [{"w1": 1}, {}, {"a": 1, "b": 2}, {"later": -1}],
     },
+    "checkpoint": {
+        "progress": [[], None],
+        "progress.passes": [[], [{"bound": 1.0}]],
+        "progress.documents": [None],
+        "progress.state.document_concentration": [-1.0],
+    },
+    "search": {"progress.trials": [[{}], None], "progress.trials.0.topics": ["12"]},
+    "manifest": {
+        "words": [[1, 2, 3, 4, 5], ["a", "a", "b", "c", "d"], "abcde", ["a"], 3],
+        "text_settings": [{"token_pattern": "(a+)+b"}, {"ngrams": 10**9}, {"surprise": 1}, 3],
+        "n_tokens": [np.nan, -1.0, "1"],
+        "shards": [[], [1], {}, None],
+        "shards.0.n_documents": [2**70, 2**40, -1, True, 9, None],
+        "shards.0.checksum": ["../../../../etc/passwd", None],
+        "schema": [{}, [3]],
+        "schema.blocks.0.kind": ["code", "number", None],
+        "schema.blocks.0.columns": [["a"], ["a", "a", "b"], "abc", [1, 2, 3]],
+        "schema.blocks.0.name": ["kind", 3],
+        "schema.blocks.1.kind": ["number"],
+        "schema.blocks.2.centred": ["yes"],
+        "schema.blocks.2.mean": [[], [np.inf]],
+        "schema.blocks.2.scale": [[], [0.0], [-1.0]],
+        "has_ids": [1, None, False],
+        "has_groups": [1, None, False],
+        "format": ["other"],
+        "fingerprint": ["0" * 32, None],
+        "surprise": [1],
+    },
 }
-REFUSED_ARRAYS = [
+# Arrays, or single numbers in their place, that are refused.
+ARRAYS = [
     ("functions", "answers.expected.documents.weights", 1e300),
     ("functions", "reading.lengths", -100.0),
     ("functions", "reading.values.data", 1e300),
@@ -123,82 +164,97 @@ REFUSED_ARRAYS = [
     ("stream", "stream.label_steps", -1.0),
     ("stream", "stream.sample.keys", 1.5),
     ("stream", "stream.sample.counts.data", -3.0),
+    ("checkpoint", "documents.tangent", REMOVED),
+    ("checkpoint", "state.topics", np.ones((29, 6), dtype=np.float32)),
+    ("checkpoint", "state.topics", np.nan),
+    ("checkpoint", "state.sticks", 2.0),
+    ("search", "trials.0.likelihood", REMOVED),
+]
+# Columns of shards.
+COLUMNS = [
+    *(("words", value) for value in ([0, 5], [-1, 1], [0, 2**31 - 1], [1, 0], [1, 1])),
+    *(("words", value) for value in ([0], [0, 1, 2])),
+    *(("counts", [1, value]) for value in (0, -1, np.nan, np.inf, 1e300)),
+    ("words", [0, 1], pa.list_(pa.int32())),
+    ("words", [0.0, 1.0], pa.list_(pa.float64())),
+    *(("tags", value) for value in (["a", "other"], ["a", "a"])),
+    ("tags", "a", pa.string()),
+    ("kind", "other"),
+    ("kind", 3, pa.int64()),
+    *(("year", value) for value in (np.nan, np.inf)),
+    ("year", "x", pa.string()),
+    ("id", 3, pa.int64()),
 ]
 
 
-@cache
-def contents(name, folder):
-    fitted(name).save(folder / "model.hdsp")
-    return (folder / "model.hdsp").read_bytes()
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("models")
-
-
-@pytest.fixture
-def forge(tmp_path, folder):
-    """Writes a file of the zoo with a change."""
-
-    def write(name, change):
-        path = tmp_path / "model.hdsp"
-        path.write_bytes(contents(name, folder))
-        rewrite(path, change)
-        return path
-
-    return write
-
-
-def is_refused(path):
-    """Whether a file is refused, which happens in one sentence."""
-    try:
-        HDSP.load(path)
-    except ModelFileError as error:
-        message = str(error)
-        assert repr(str(path)) in message
-        assert message.endswith(".")
-        assert "\n" not in message
-        # One sentence: no full stop but that of names and numbers, and the last.
-        assert ". " not in message
-        return True
-    return False
+def forger(tmp_path_factory):
+    return Forger(tmp_path_factory.mktemp("files"))
 
 
 @pytest.mark.parametrize(
-    ("name", "keys"), [(name, keys) for name, forged in REFUSED.items() for keys in forged]
+    ("target", "keys"), [(target, keys) for target, forged in MUTATIONS.items() for keys in forged]
 )
-def test_wrong_values_are_refused(forge, name, keys):
-    for value in REFUSED[name][keys]:
-        assert is_refused(forge(name, put(keys, value))), value
+def test_wrong_values_are_refused(forger, target, keys):
+    for value in MUTATIONS[target][keys]:
+        assert forger.refuses(target, put(keys, value)), value
 
 
-@pytest.mark.parametrize("name", ["functions", "content", "seeds", "stream"])
-def test_wrong_arrays_are_refused(forge, name):
-    arrays, wrong = {}, []
-    rewrite(forge(name, lambda *_: None), lambda data, held: arrays.update(held))
+@pytest.mark.parametrize("target", ["functions", "content", "seeds", "stream"])
+def test_wrong_arrays_are_refused(forger, target):
     # The coherence of a topic may be unknown, and reading a document too.
     free = {"answers.coherence", "reading.proportions"}
-    for own, array in arrays.items():
-        wrong.append((own, lambda data, held, own=own: held.pop(own)))
-        for changed in wrong_arrays(array):
-            if array.size and (own not in free or changed.shape != array.shape):
-                wrong.append((own, put_array(own, np.ascontiguousarray(changed))))
+    wrong = [
+        (name, changed if changed is REMOVED else np.ascontiguousarray(changed))
+        for name, array in forger.contents(target)[1].items()
+        for changed in wrong_arrays(array)
+        if changed is REMOVED or (array.size and (name not in free or changed.shape != array.shape))
+    ]
     assert len(wrong) > 150
-    assert {own for own, change in wrong if not is_refused(forge(name, change))} == set()
+    assert [n for n, array in wrong if not forger.refuses(target, put_array(n, array))] == []
 
 
-@pytest.mark.parametrize(("name", "array", "value"), REFUSED_ARRAYS)
-def test_numbers_that_no_fit_writes_are_refused(forge, name, array, value):
-    assert is_refused(forge(name, put_array(array, value)))
+@pytest.mark.parametrize(("target", "array", "value"), ARRAYS)
+def test_numbers_that_no_fit_writes_are_refused(forger, target, array, value):
+    assert forger.refuses(target, put_array(array, value))
 
 
-def test_a_word_that_differs_twice_is_refused(forge):
-    def change(data, arrays):
+@pytest.mark.parametrize("column", COLUMNS, ids=str)
+def test_wrong_columns_are_refused(forger, column):
+    assert forger.refuses("shard", put_column(*column))
+
+
+def test_wrong_tables_are_refused(forger):
+    def shorten(columns, _):
+        for values in columns.values():
+            values.pop()
+
+    def rename(columns, kinds):
+        columns["other"], kinds["other"] = columns.pop("kind"), kinds["kind"].with_name("other")
+
+    for name in ("words", "id", "group", "kind"):
+        assert forger.refuses("shard", lambda columns, _, name=name: columns.pop(name))
+    assert forger.refuses("shard", shorten)
+    assert forger.refuses("shard", rename)
+    # The other shards are read.
+    folder = forger.forge("shard", shorten)
+    assert len(open_corpus(folder)[20:]) == 30
+    with pytest.raises(ReadError, match=r"shard-000001\.parquet: this file of the corpus is"):
+        open_corpus(folder)[10]
+
+
+def test_rewriting_without_a_change_is_harmless(forger):
+    for target in ("shard", "manifest"):
+        folder = forger.forge(target)
+        check_same(open_corpus(folder)[:], example(50).with_groups(["a", None] * 25))
+
+
+def test_a_word_that_differs_twice_is_refused(forger):
+    def change(_, arrays):
         for part, values in (("words", [3, 3]), ("topics", [1, 1]), ("shared", [1.0, 1.0])):
             arrays[f"state.versions.{part}"] = np.array(values)
 
-    assert is_refused(forge("content", change))
+    assert forger.refuses("content", change)
 
 
 def leaves(data, path=()):
@@ -209,38 +265,39 @@ def leaves(data, path=()):
 
 
 @pytest.mark.parametrize("name", ["functions", "stream"])
-def test_any_value_is_refused_or_does_no_harm(forge, name):
-    found, rng = {}, np.random.default_rng(0)
-    rewrite(forge(name, lambda *_: None), lambda data, arrays: found.update(data))
+def test_any_value_is_refused_or_does_no_harm(forger, name):
+    rng = np.random.default_rng(0)
     warnings.simplefilter("ignore")
     values = [None, "x", [], {}, True, -1, 1e29, 10**40, [[[]]], np.nan, "\ud800"]
-    for keys in leaves(found):
+    for keys in leaves(forger.contents(name)[0]):
         # Names may be any, and those of answers contain dots.
         if keys.startswith("answers.") or "words" in keys or "columns" in keys:
             continue
-        path = forge(name, put(keys, values[rng.integers(len(values))]))
-        if not is_refused(path):
-            model = HDSP.load(path)
+        folder = forger.forge(name, put(keys, values[rng.integers(len(values))]))
+        if not is_refused(name, folder):
+            model = HDSP.load(folder / "model.hdsp")
             assert np.isfinite(model.components_).all()
             assert np.isfinite(model.transform(corpus_of(name).counts[:3])).all()
 
 
 @pytest.mark.parametrize(
-    "keys", ["model", "model.state", "model.reading", "model.source", "model.report", "design"]
+    ("target", "place"),
+    [
+        *(("functions", f"model{part}.") for part in ("", ".state", ".reading", ".source")),
+        ("functions", "model.report."),
+        ("functions", "design."),
+        ("manifest", ""),
+        ("manifest", "schema.blocks.2."),
+        ("manifest", "shards.0."),
+        ("checkpoint", "progress."),
+    ],
 )
-def test_what_lacks_an_entry_is_refused(forge, keys):
-    found = {}
-    rewrite(forge("functions", lambda *_: None), lambda data, arrays: found.update(data))
-    for key in keys.split("."):
-        found = found[key]
+def test_what_lacks_an_entry_is_refused(forger, target, place):
+    found = forger.contents(target)[0]
+    for key in place.split(".")[:-1]:
+        found = found[int(key) if key.isdigit() else key]
     for entry in found:
-
-        def remove(data, arrays, entry=entry):
-            for key in keys.split("."):
-                data = data[key]
-            del data[entry]
-
-        assert is_refused(forge("functions", remove)), entry
+        assert forger.refuses(target, put(f"{place}{entry}", REMOVED)), entry
 
 
 def numbers(value):
@@ -285,27 +342,28 @@ def said(model):
         ("state.topics", [1e-30, 1e30]),
     ],
 )
-def test_the_largest_and_smallest_numbers_do_no_harm(forge, keys, values):
+def test_the_largest_and_smallest_numbers_do_no_harm(forger, keys, values):
     """Such a model says numbers alone, without a warning of NumPy."""
     for value in values:
         is_array = keys.startswith(("reading", "state")) or keys.endswith("weights")
-        path = forge("functions", put_array(keys, value) if is_array else put(keys, value))
-        if not is_refused(path):
+        change = put_array(keys, value) if is_array else put(keys, value)
+        folder = forger.forge("functions", change)
+        if not is_refused("functions", folder):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                assert np.isfinite(numbers(said(HDSP.load(path)))).all()
+                assert np.isfinite(numbers(said(HDSP.load(folder / "model.hdsp")))).all()
 
 
-def test_a_reading_of_no_documents_gets_a_sentence(forge):
-    path = forge("functions", put_array("reading.lengths", 0.0))
+def test_a_reading_of_no_documents_gets_a_sentence(forger):
+    folder = forger.forge("functions", put_array("reading.lengths", 0.0))
     with pytest.raises(ValueError, match=r"needs at least 3 documents with words .* got 0\."):
-        HDSP.load(path).label_effects()
+        HDSP.load(folder / "model.hdsp").label_effects()
 
 
-def test_a_model_without_answers_is_read(forge):
+def test_a_model_without_answers_is_read(forger):
     """What needs only the reading is computed from it, and the rest gets a sentence."""
-    loaded, corpus = HDSP.load(forge("functions", put("answers", {}))), corpus_of("functions")
-    model = fitted("functions")
+    loaded = HDSP.load(forger.forge("functions", put("answers", {})) / "model.hdsp")
+    model, corpus = fitted("functions"), corpus_of("functions")
     assert loaded.label_effects().equals(model.label_effects())
     for ask in (
         loaded.topics,
@@ -317,14 +375,14 @@ def test_a_model_without_answers_is_read(forge):
             ask()
 
 
-def test_a_file_does_not_decide_where_fits_run(forge):
+def test_a_file_does_not_decide_where_fits_run(forger):
     others = {"executor": "tcp://192.0.2.1:8786", "n_jobs": 999, "checkpoint": "/etc"}
 
     def change(data, arrays):
         assert not others.keys() & data["parameters"].keys()
         data["parameters"] |= others
 
-    loaded = HDSP.load(forge("functions", change))
+    loaded = HDSP.load(forger.forge("functions", change) / "model.hdsp")
     assert (loaded.executor, loaded.n_jobs, loaded.checkpoint) == (None, None, None)
 
 
@@ -356,7 +414,7 @@ def test_text_settings_that_could_take_very_long_are_refused(tmp_path, name, val
     path = tmp_path / "model.hdsp"
     text_model(TextSettings()).save(path)
     rewrite(path, put(f"model.source.text_settings.{name}", value))
-    assert is_refused(path)
+    assert is_refused("functions", tmp_path)
 
 
 @pytest.mark.parametrize(

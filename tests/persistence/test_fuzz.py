@@ -6,12 +6,19 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from hdsp import HDSP
-from hdsp.exceptions import ModelFileError
+from hdsp import ModelFileError, ReadError
 from hdsp.storage import container
-from tests.zoo import fitted
+from tests.corpus.corpora import check_same, example
+from tests.persistence.forging import TARGETS, Forger
 
-N_FILES = 2_000
+# How many files of each kind, and which of those that a corpus or a checkpoint consists of.
+N_FILES = {"functions": 1_000, "manifest": 300, "shard": 300, "checkpoint": 10}
+FILES = {
+    "functions": "model.hdsp",
+    "manifest": "manifest.json",
+    "shard": "shard-000001.parquet",
+    "checkpoint": "checkpoint.hdsp",
+}
 
 
 def flip(data, rng):
@@ -58,47 +65,59 @@ def overwrite(data, rng):
     data[position : position + size] = filling
 
 
-MUTATIONS = (flip, truncate, extend, edit_header, change_length, swap, overwrite)
+ANYWHERE = (flip, truncate, extend, swap, overwrite)
+MUTATIONS = (*ANYWHERE, edit_header, change_length)
 
 
-def check_valid(model):
-    state = model._model.state
+def check_model(model):
+    held = model._model
+    state = held.state
     assert np.isfinite(state.topics).all()
     assert (state.topics >= 0).all()
     for parameter in state.scaling.values():
         assert np.isfinite(parameter).all()
     assert len(model.words_) == len(state.topics)
-    held = model._model
     held.reading.values.check_format(full_check=True)
     assert np.isfinite(held.reading.proportions[held.reading.read]).all()
     for weight in ("documents", "tokens"):
         assert np.isfinite(held.expected_regression(weight).weights).all()
 
 
-@pytest.mark.parametrize("checked", [True, False], ids=["checksum", "no checksum"])
-def test_damaged_files(tmp_path, monkeypatch, checked):
+@pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter")
+@pytest.mark.parametrize(
+    ("target", "checked"), [("functions", False), *((target, True) for target in FILES)]
+)
+def test_damaged_files(tmp_path, monkeypatch, target, checked):
     """Without the checksum, only the checks of the contents stand between a file and a model."""
-    path = tmp_path / "model.hdsp"
-    fitted("functions").save(path)
+    folder = Forger(tmp_path).forge(target)
+    path = folder / FILES[target]
     whole = path.read_bytes()
-    HDSP.load(path)
+    TARGETS[target].read(folder)
     if not checked:
         monkeypatch.setattr(container, "checksum", lambda *_: Anything())
     rng = np.random.default_rng(checked)
+    mutations = MUTATIONS if path.suffix == ".hdsp" else ANYWHERE
     refused = 0
     tracemalloc.start()
-    for number in range(N_FILES // 2):
+    for number in range(N_FILES[target]):
         data = bytearray(whole)
-        MUTATIONS[number % len(MUTATIONS)](data, rng)
+        mutations[number % len(mutations)](data, rng)
         path.write_bytes(data)
         try:
-            check_valid(HDSP.load(path))
-        except ModelFileError:
+            found = TARGETS[target].read(folder)
+        except (ModelFileError, ReadError):
             refused += 1
+        else:
+            check = check_model if target == "functions" else check_corpus
+            check(found)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert refused > (0.9 if checked else 0.5) * N_FILES // 2
-    assert most < 100 * len(whole)
+    assert refused > (0.9 if checked else 0.5) * N_FILES[target]
+    assert target == "checkpoint" or most < 100 * max(len(whole), 100_000)
+
+
+def check_corpus(corpus):
+    check_same(corpus, example(50).with_groups(["a", None] * 25))
 
 
 class Anything:

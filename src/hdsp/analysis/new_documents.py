@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from hdsp.checks import check_counts, check_indices, check_known, check_not_texts, count_rows
 from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers, warn_unknown
-from hdsp.corpus.fingerprint import fingerprint
+from hdsp.corpus.corpus import fingerprint
 from hdsp.model.data import Problem, make_problem
 from hdsp.numerics import IntArray
 from hdsp.scaling.functions import Design

@@ -1,8 +1,9 @@
 """Corpus: counts of words in documents, with the documents' labels."""
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from hdsp.checks import check_counts, check_texts, check_words, count_of, row_positions
+from hdsp.checks import check_counts, check_share, check_texts, check_words, count_of, row_positions
 from hdsp.corpus.columns import as_groups, as_labels, is_missing
 from hdsp.corpus.frames import is_frame
 from hdsp.corpus.labels import Labels, ReadingSettings
 from hdsp.corpus.schema import LabelSchema
-from hdsp.corpus.text import NoWordsError, TextSettings, counting_rules
-from hdsp.numerics import BLOCK_DOCUMENTS, frozen_csr
+from hdsp.corpus.text import TextSettings, counting_rules
+from hdsp.numerics import BLOCK_DOCUMENTS, IntArray, frozen_csr
 
 # The most documents of a part: those of a block of a fit.
 PART_SIZE = BLOCK_DOCUMENTS
-_DRAWN = 1 << 20
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -75,9 +76,9 @@ class Corpus:
     counts: csr_array
     words: tuple[str, ...]
     labels: Labels
-    text_settings: TextSettings | None
-    ids: tuple[str, ...] | None
-    groups: tuple[str, ...] | None
+    text_settings: TextSettings | None = None
+    ids: tuple[str, ...] | None = None
+    groups: tuple[str, ...] | None = None
     reading: ReadingSettings | None = None
 
     def __init__(
@@ -98,19 +99,14 @@ class Corpus:
                 f"`ids` of Corpus must name each of the {count_of(n_documents, 'document')}. "
                 f"Got {count_of(len(known), 'id')}. Pass one id per document."
             )
-        self._fill(
-            matrix,
-            check_words(words, n_words, "Corpus"),
-            as_labels(labels, n_documents, "Corpus"),
-            text_settings,
-            known,
-            as_groups(groups, n_documents, "Corpus"),
-            None,
+        self.__dict__.update(
+            counts=matrix,
+            words=check_words(words, n_words, "Corpus"),
+            labels=as_labels(labels, n_documents, "Corpus"),
+            text_settings=text_settings,
+            ids=known,
+            groups=as_groups(groups, n_documents, "Corpus"),
         )
-
-    def _fill(self, *values: object) -> None:
-        for field, value in zip(fields(Corpus), values, strict=True):
-            object.__setattr__(self, field.name, value)
 
     @classmethod
     def from_texts(
@@ -175,14 +171,7 @@ class Corpus:
         documents = list(check_texts(texts, owner))
         known_labels = as_labels(labels, len(documents), owner)
         settings, words = counting_rules(text_settings, like, owner, stem)
-        try:
-            counts, words = settings.count(documents, words)
-        except NoWordsError as error:
-            raise NoWordsError(
-                f"`texts` of {owner} must share words that the settings keep. "
-                f"Got {count_of(len(documents), 'text')} of which no word is left. "
-                "Pass more texts, or `text_settings` that keep more words."
-            ) from error
+        counts, words = settings.count(documents, words)
         return cls(counts, words, known_labels, text_settings=settings, ids=ids, groups=groups)
 
     @property
@@ -228,30 +217,13 @@ class Corpus:
         return self.replaced(counts=counts, labels=self.labels[rows], ids=ids, groups=groups)
 
     @staticmethod
-    def trusted(
-        counts: csr_array,
-        words: tuple[str, ...],
-        labels: Labels,
-        text_settings: TextSettings | None,
-        ids: tuple[str, ...] | None,
-        groups: tuple[str, ...] | None = None,
-    ) -> "Corpus":
+    def trusted(**fields: Any) -> "Corpus":
         """Return a corpus of checked values, because checking all words takes its time.
 
         Parameters
         ----------
-        counts : sparse array of shape [M, V]
-            Counts from `frozen_csr`, without stored zeros.
-        words : tuple of str
-            The V words.
-        labels : Labels
-            The labels of the M documents.
-        text_settings : TextSettings or None
-            How the counts were made from texts.
-        ids : tuple of str or None
-            Names of the M documents.
-        groups : tuple of str or None, default=None
-            Their groups.
+        **fields : object
+            The attributes; `counts` come from `frozen_csr`, without stored zeros.
 
         Returns
         -------
@@ -259,7 +231,7 @@ class Corpus:
             The corpus.
         """
         corpus = object.__new__(Corpus)
-        corpus._fill(counts, words, labels, text_settings, ids, groups, None)
+        corpus.__dict__.update(fields)
         return corpus
 
     def replaced(self, **fields: Any) -> "Corpus":
@@ -275,9 +247,7 @@ class Corpus:
         Corpus
             The documents.
         """
-        corpus = object.__new__(Corpus)
-        corpus.__dict__.update(vars(self) | fields)
-        return corpus
+        return Corpus.trusted(**vars(self) | fields)
 
     def with_groups(self, groups: Any) -> "Corpus":
         """Return the same documents, in memory, with groups.
@@ -344,19 +314,8 @@ class Corpus:
         test : Corpus
             The test documents.
         """
-        if not 0 < test_size < 1:
-            raise ValueError(
-                f"`test_size` of Corpus.split must lie between 0 and 1. Got {test_size}. "
-                "Pass the share of test documents, such as 0.2."
-            )
-        draws = np.random.default_rng(random_state)
-        # The same draws as all at once, which would take eight times the memory of the result.
-        is_test = np.concatenate(
-            [
-                draws.random(min(_DRAWN, self.n_documents - first)) < test_size
-                for first in range(0, max(self.n_documents, 1), _DRAWN)
-            ]
-        )
+        check_share(test_size, "test_size", "Corpus.split")
+        is_test = np.random.default_rng(random_state).random(self.n_documents) < test_size
         n_test = int(is_test.sum())
         if n_test in (0, self.n_documents):
             raise ValueError(
@@ -381,3 +340,16 @@ class Corpus:
             f"{count_of(self.n_words, 'word')}, {self.n_tokens:.12g} tokens; "
             f"labels: {self._label_space.summary()})"
         )
+
+
+def fingerprint(counts: csr_array, design: csr_array, groups: IntArray | None = None) -> str:
+    """The SHA-256 of counts [M, V] and label values [M, J], of any dtypes, and groups [M]."""
+    digest = hashlib.sha256()
+    for matrix in (counts, design):
+        digest.update(repr(tuple(map(int, matrix.shape))).encode())
+        for array, dtype in ((matrix.indptr, "<i8"), (matrix.indices, "<i8"), (matrix.data, "<f8")):
+            for first in range(0, len(array), _CHUNK):
+                digest.update(np.ascontiguousarray(array[first : first + _CHUNK], dtype=dtype).data)
+    if groups is not None:
+        digest.update(np.ascontiguousarray(groups, dtype="<i8").data)
+    return digest.hexdigest()

@@ -182,9 +182,29 @@ class TextCounter:
 def count_texts(texts: Iterable[Any], settings: "TextSettings") -> Iterator[Counted]:
     """Count texts, or lists of words, while they are read; yield counts in their order."""
     documents = iter(texts)
-    first = list(islice(documents, 1))
+    first = list(islice(documents, _TAKEN))
     counter = TextCounter(settings, bool(first) and not isinstance(first[0], str))
-    return counter.map(counter.count, _groups(chain(first, documents)))
+    some = chain([first], iter(lambda: list(islice(documents, _TAKEN)), []))
+    groups = grouped(some, list, _DOCUMENTS, _CHARACTERS)
+    return counter.map(lambda group: counter.count(list(chain.from_iterable(group))), groups)
+
+
+def grouped(
+    batches: Iterable[T], texts_of: Callable[[T], Sequence[Any]], n_texts: int, n_characters: int
+) -> Iterator[list[T]]:
+    """Yield batches of texts in lists that have neither many texts nor large ones."""
+    group: list[T] = []
+    n_waiting = size = 0
+    for batch in batches:
+        texts = texts_of(batch)
+        group.append(batch)
+        n_waiting += len(texts)
+        size += sum(map(len, texts))
+        if n_waiting >= n_texts or size > n_characters:
+            yield group
+            group, n_waiting, size = [], 0, 0
+    if group:
+        yield group
 
 
 def in_threads(
@@ -197,34 +217,18 @@ def in_threads(
     import joblib
 
     n_cores = joblib.effective_n_jobs(-1)
-    n_threads = n_threads or (n_cores if n_cores > 1 else 0)
-    waiting = iter(items)
-    some = list(islice(waiting, 2))
-    if not n_threads or len(some) < 2:
-        yield from map(function, chain(some, waiting))
+    if n_threads is None and n_cores == 1:
+        yield from map(function, items)
         return
+    n_threads = n_threads or n_cores
     with ThreadPoolExecutor(n_threads) as pool:
         running = deque[Any]()
-        for item in chain(some, waiting):
+        for item in items:
             running.append(pool.submit(function, item))
             if len(running) > n_threads:
                 yield running.popleft().result()
         while running:
             yield running.popleft().result()
-
-
-def _groups(documents: Iterator[Any]) -> Iterator[list[Any]]:
-    """Yield documents in lists that are neither long nor large."""
-    group: list[Any] = []
-    size = 0
-    while some := list(islice(documents, _TAKEN)):
-        group += some
-        size += sum(map(len, some))
-        if len(group) >= _DOCUMENTS or size > _CHARACTERS:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
 
 
 def stop_list(settings: "TextSettings") -> set[str]:
@@ -253,35 +257,31 @@ def _stemmed(tokens: Tokens, language: str) -> Tokens:
 
 def count_phrases(tokens: Tokens, longest: int) -> Counted:
     """Count words, and phrases of words up to a length."""
-    n_documents, n_tokens, words = len(tokens.stops), len(tokens.ids), tokens.words
+    words, ids, stops = tokens
     if longest == 1:
-        columns, counts, ends = kernels.count_ids(tokens.ids, tokens.stops, len(words))
-        return Counted(words, csr_array((counts, columns, ends), shape=(n_documents, len(words))))
-    rows = np.repeat(np.arange(n_documents), np.diff(tokens.stops, prepend=0))
-    all_rows, all_ids, names = [rows], [tokens.ids.astype(np.int64)], words
-    # The phrases of one word less that begin at each word.
-    shorter, codes = words, all_ids[0]
-    for length in range(2, min(longest, n_tokens) + 1):
-        begins = np.flatnonzero(rows[length - 1 :] == rows[: n_tokens - length + 1])
-        pairs, phrases = np.unique(
-            codes[begins] * len(words) + tokens.ids[begins + length - 1], return_inverse=True
-        )
-        first, second = divmod(pairs, len(words))
-        shorter = [
-            f"{shorter[a]} {words[b]}" for a, b in zip(first.tolist(), second.tolist(), strict=True)
-        ]
-        all_rows.append(rows[begins])
-        all_ids.append(phrases + len(names))
-        codes = np.zeros(n_tokens, dtype=np.int64)
-        codes[begins] = phrases
-        names = names + shorter
-    ids = np.concatenate(all_ids)
+        columns, counts, ends = kernels.count_ids(ids, stops, len(words))
+        return Counted(words, csr_array((counts, columns, ends), shape=(len(stops), len(words))))
+    rows = np.repeat(np.arange(len(stops)), np.diff(stops, prepend=0))
     # A word with a space in it may be a phrase of two others.
-    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    if len(place) < len(names):
-        ids, names = np.array([place[name] for name in names])[ids], list(place)
-    entries = np.ones(len(ids), dtype=np.int32), (np.concatenate(all_rows), ids)
-    return Counted(names, csr_array(entries, shape=(n_documents, len(names))))
+    numbers = {word: number for number, word in enumerate(words)}
+    all_rows, all_ids = [rows], [ids]
+    # The phrases of one word less, and which of them begins at each word.
+    shorter, begun = words, ids.astype(np.int64)
+    for length in range(2, longest + 1):
+        begins = np.flatnonzero(rows[length - 1 :] == rows[: 1 - length])
+        pairs, found = np.unique(
+            begun[begins] * len(words) + ids[begins + length - 1], return_inverse=True
+        )
+        shorter = [
+            f"{shorter[pair // len(words)]} {words[pair % len(words)]}" for pair in pairs.tolist()
+        ]
+        place = np.array([numbers.setdefault(name, len(numbers)) for name in shorter], np.int32)
+        all_rows.append(rows[begins])
+        all_ids.append(place[found])
+        begun[begins] = found
+    entries = (np.concatenate(all_rows), np.concatenate(all_ids))
+    ones = np.ones(len(entries[0]), dtype=np.int32)
+    return Counted(list(numbers), csr_array((ones, entries), shape=(len(stops), len(numbers))))
 
 
 def merge_counts(parts: Iterable[Counted], words: Sequence[str] | None) -> Counted:
@@ -331,13 +331,14 @@ def choose_words(
 
     `sums` [2, V] are those of `word_sums`. Of equally frequent words the first are kept.
     """
+
+    def bound(value: float | None, default: float) -> float:
+        share = isinstance(value, float)
+        return default if value is None else value * (n_documents if share else 1)
+
     frequency, totals = sums
-    least = min(5, 0.02 * n_documents)
-    largest = n_documents * (1.0 if n_documents < _SMALL else 0.5)
-    if settings.min_df is not None:
-        least = settings.min_df * (n_documents if isinstance(settings.min_df, float) else 1)
-    if settings.max_df is not None:
-        largest = settings.max_df * (n_documents if isinstance(settings.max_df, float) else 1)
+    least = bound(settings.min_df, min(5, 0.02 * n_documents))
+    largest = bound(settings.max_df, n_documents * (1.0 if n_documents < _SMALL else 0.5))
     common = np.flatnonzero((frequency >= least) & (frequency <= largest)).tolist()
     order = np.array(sorted(common, key=words.__getitem__), dtype=np.int64)
     if settings.max_features is not None and len(order) > settings.max_features:

@@ -11,39 +11,40 @@ import re
 import secrets
 import shutil
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from itertools import chain, compress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import progress
-from hdsp.checks import check_words
+from hdsp.checks import check_whole, check_words
 from hdsp.corpus.corpus import PART_SIZE, Corpus
-from hdsp.corpus.counting import TextCounter, choose_words, in_threads, word_sums
+from hdsp.corpus.counting import TextCounter, choose_words, grouped, in_threads
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, ReadingSettings, label_kinds
 from hdsp.corpus.readers.counts import read_words
-from hdsp.corpus.readers.opening import FileOrPath, FilePath, check_file, name_of, read_error
+from hdsp.corpus.readers.opening import FileOrPath, FilePath, check_file, name_of, no_documents
 from hdsp.corpus.readers.tables import Batch, Columns, Wanted, no_words, open_table
-from hdsp.corpus.schema import LabelMoments, LabelSchema, column_moments, sum_moments
+from hdsp.corpus.schema import LabelMoments
 from hdsp.corpus.splitting import warn_of_pairs
 from hdsp.corpus.stored import (
     MANIFEST,
-    BlockRecord,
     Manifest,
     ShardRecord,
     StoredCorpus,
     checksum,
     concatenate,
     shard_path,
+    sum_totals,
+    totals_of,
 )
 from hdsp.corpus.text import TextSettings, counting_rules
 from hdsp.exceptions import NotSavedWarning
-from hdsp.numerics import FloatArray
 from hdsp.storage.container import sync_file, sync_folder
 
 # The most characters of a draft's texts.
@@ -55,11 +56,7 @@ _OWN_NAME = re.compile(rf"{MANIFEST}|shard-\d+\.parquet")
 
 def write_corpus(corpus: Corpus, folder: Path, shard_size: int = PART_SIZE) -> None:
     """Write a corpus to a folder; see `Corpus.write`."""
-    if isinstance(shard_size, bool) or not isinstance(shard_size, int) or shard_size < 1:
-        raise ValueError(
-            f"`shard_size` of Corpus.write must be a whole number from 1. Got {shard_size!r}. "
-            "Leave it out for the size of a block of a fit."
-        )
+    check_whole(shard_size, "shard_size", 1, "Corpus.write")
     settings = storable_settings(corpus.text_settings, 4)
     with replacing_folder(folder) as staging:
         write_shards(staging, corpus.parts(), corpus.n_documents, settings, shard_size)
@@ -69,45 +66,34 @@ def write_shards(
     folder: Path,
     parts: Iterable[Corpus],
     n_documents: int,
-    settings: TextSettings | None = None,
-    shard_size: int = PART_SIZE,
+    settings: TextSettings | None,
+    shard_size: int,
 ) -> None:
-    """Write documents, of which there are one part or more, to shards, and then their manifest."""
+    """Write documents, of which there is one part or more, to shards, and then their manifest."""
+    from hdsp.corpus.shards import to_parquet
 
-    def write(item: tuple[int, Corpus]) -> tuple[ShardRecord, LabelMoments, Corpus]:
+    def write(item: tuple[int, Corpus]) -> tuple[ShardRecord, tuple[float, LabelMoments]]:
         number, part = item
-        return *_write_shard(shard_path(folder, number), part), part[:0]
+        contents = to_parquet(part)
+        shard_path(folder, number).write_bytes(contents)
+        return ShardRecord(len(part), checksum(contents)), totals_of(part)
 
-    written: list[tuple[ShardRecord, LabelMoments, Corpus]] = []
+    shards = regrouped(parts, shard_size)
+    first = next(shards)
+    records, totals = [], []
     n_written = 0
     with progress.task("Writing", n_documents, "documents") as task:
-        for one in in_threads(write, enumerate(regrouped(parts, shard_size))):
-            written.append(one)
-            n_written += one[0].n_documents
+        for record, total in in_threads(write, enumerate(chain([first], shards))):
+            records.append(record)
+            totals.append(total)
+            n_written += record.n_documents
             task.update(n_written)
-    records, moments, (head, *_) = zip(*written, strict=True)
-    total = sum_moments(moments)
     # Raises if numbers are too large to be standardised, before anyone waits for a fit.
-    LabelSchema.of(head.labels, total)
+    n_tokens, schema = sum_totals(first.labels, totals)
+    has_ids, has_groups = first.ids is not None, first.groups is not None
     Manifest(
-        head.words,
-        settings,
-        head.reading,
-        head.ids is not None,
-        head.groups is not None,
-        tuple(map(BlockRecord.of, head.labels.blocks, total)),
-        records,
+        first.words, settings, first.reading, has_ids, has_groups, schema, n_tokens, tuple(records)
     ).write(folder)
-
-
-def _write_shard(path: Path, part: Corpus) -> tuple[ShardRecord, LabelMoments]:
-    """Write documents to a file, and return what the manifest has to know of them."""
-    from hdsp.corpus import shards
-
-    shards.write_shard(path, part)
-    contents = path.read_bytes()
-    record = ShardRecord(len(part), part.n_tokens, len(contents), checksum(contents))
-    return record, tuple(map(column_moments, part.labels.blocks))
 
 
 def regrouped(parts: Iterable[Corpus], size: int) -> Iterator[Corpus]:
@@ -275,64 +261,46 @@ def prepare_corpus(
         found = read_words(words, encoding) or ()
         chosen = check_words(found, len(found), owner)
     wanted = Wanted(kinds, text, ids, tag_separator)
-    written = {"format": format, "encoding": encoding, "delimiter": delimiter, "decimal": decimal}
-    open_file = partial(open_table, owner=owner, **cast("Any", written))
+    written = (owner, format, encoding, delimiter, decimal)
     name = name_of(files[0]) + ("" if len(files) == 1 else f" and {len(files) - 1} more")
     with replacing_folder(Path(folder)) as staging:
-        drafts = _write_drafts(_rows(files, wanted, open_file), settings, staging)
+        counter = TextCounter(settings)
+        write = partial(_write_draft, counter=counter, folder=staging)
+        drafts = list(counter.map(write, enumerate(_groups(files, wanted, written))))
         n_documents = sum(draft.n_documents for draft in drafts)
         if not n_documents:
-            raise read_error(name, "there are no documents", "check that all was written")
+            raise no_documents(name)
         if chosen is None:
-            with progress.task("Choosing words", len(drafts), None) as task:
-                chosen = _choose(drafts, settings, n_documents, task)
+            chosen = _choose(drafts, settings, n_documents)
             warn_of_pairs(settings, chosen)
         if not chosen:
             raise no_words(name, f"column {text!r}")
-        storable = storable_settings(settings, 3)
         reading = ReadingSettings(text, ids, None, tag_separator, delimiter, decimal, encoding)
         whole = _whole(drafts, chosen, kinds, ids is not None).replaced(reading=reading)
-        parts = _finish(drafts, whole)
-        write_shards(staging, parts, n_documents, storable, PART_SIZE)
+        parts = in_threads(partial(_finish, whole=whole), drafts)
+        write_shards(staging, parts, n_documents, storable_settings(settings, 3), PART_SIZE)
     return StoredCorpus(folder)
 
 
-def _rows(
-    files: Sequence[FileOrPath],
-    wanted: Wanted,
-    open_file: Callable[[FileOrPath], AbstractContextManager[Any]],
+def _groups(
+    files: Sequence[FileOrPath], wanted: Wanted, written: tuple[Any, ...]
 ) -> Iterator[tuple[Columns, list[Batch]]]:
-    """Yield batches of all tables, some thousand rows of one table at a time."""
-    several = len(files) > 1
-    with progress.task("Reading", len(files), "files") if several else progress.Task() as task:
-        for number, file in enumerate(files):
-            with progress.task(f"Reading {name_of(file)}", unit=None), open_file(file) as table:
-                yield from _grouped(table.batches(wanted), table.name, wanted)
-            task.update(number + 1)
+    """Yield batches of all tables, which `open_table` opens, some thousand rows at a time."""
+
+    def texts_of(batch: Batch) -> list[str]:
+        return [text if isinstance(text, str) else "" for text in batch[wanted.text or ""]]
+
+    for number, file in enumerate(files, 1):
+        title = f"Reading {name_of(file)}" + f" ({number} of {len(files)})" * (len(files) > 1)
+        with progress.task(title, unit=None), open_table(file, *written) as table:
+            first = 0
+            for group in grouped(table.batches(wanted), texts_of, PART_SIZE, _CHARACTERS):
+                yield Columns(table.name, wanted, first), group
+                first += sum(len(texts_of(batch)) for batch in group)
 
 
-def _grouped(
-    batches: Iterable[Batch], name: str, wanted: Wanted
-) -> Iterator[tuple[Columns, list[Batch]]]:
-    """Yield batches of a table in lists that are neither long nor large."""
-    group: list[Batch] = []
-    first, n_rows, size = 0, 0, 0
-    for batch in batches:
-        texts = batch[wanted.text or ""]
-        group.append(batch)
-        n_rows += len(texts)
-        size += sum(len(text) for text in texts if isinstance(text, str))
-        if n_rows >= PART_SIZE or size > _CHARACTERS:
-            yield Columns(name, wanted, first), group
-            first += n_rows
-            group, n_rows, size = [], 0, 0
-    if n_rows:
-        yield Columns(name, wanted, first), group
-
-
-@dataclass(frozen=True)
-class _Draft:
-    """Documents in an Arrow file, with the words and the label columns of each block they have."""
+class _Draft(NamedTuple):
+    """A file of documents, with the words and the label columns of each block they have."""
 
     path: Path
     n_documents: int
@@ -340,55 +308,46 @@ class _Draft:
     columns: tuple[tuple[str, ...], ...]
 
 
-def _write_drafts(
-    rows: Iterable[tuple[Columns, list[Batch]]], settings: TextSettings, folder: Path
-) -> list[_Draft]:
-    """Count the documents of all tables, and write them to drafts in their order."""
-    from hdsp.corpus import shards
+def _write_draft(
+    item: tuple[int, tuple[Columns, list[Batch]]], counter: TextCounter, folder: Path
+) -> _Draft:
+    """Count the documents of some batches, and write them to a draft."""
+    from hdsp.corpus.shards import write_draft
 
-    counter = TextCounter(settings)
-
-    def write(item: tuple[int, tuple[Columns, list[Batch]]]) -> _Draft:
-        number, (columns, batches) = item
-        words, counts = counter.count(list(columns.texts(batches)))
-        labels, path = columns.labels(), folder / f"draft-{number:06d}"
-        part = Corpus.trusted(counts, (), labels, None, columns.ids())
-        shards.write_draft(path, part, words)
-        names = tuple(block.columns for block in labels.blocks)
-        return _Draft(path, len(labels), len(words), names)
-
-    return list(counter.map(write, enumerate(rows)))
+    number, (columns, batches) = item
+    words, counts = counter.count(list(columns.texts(batches)))
+    labels, path = columns.labels(), folder / f"draft-{number:06d}"
+    write_draft(path, Corpus.trusted(counts=counts, words=words, labels=labels, ids=columns.ids()))
+    names = tuple(block.columns for block in labels.blocks)
+    return _Draft(path, len(labels), len(words), names)
 
 
-def _choose(
-    drafts: Sequence[_Draft], settings: TextSettings, n_documents: int, task: progress.Task
-) -> tuple[str, ...]:
+def _choose(drafts: Sequence[_Draft], settings: TextSettings, n_documents: int) -> tuple[str, ...]:
     """Return the words that the settings keep, sorted.
 
     If drafts have many words, those of one share of all hashes are counted after those of another,
     and only what is frequent enough is kept of each: memory is bounded, and every count is exact.
     """
-    from hdsp.corpus import shards
+    from hdsp.corpus.shards import draft_sums
 
     n_shares = max(1, math.ceil(sum(draft.n_words for draft in drafts) / _CANDIDATES))
     names: list[str] = []
-    sums: list[FloatArray] = []
-    for share in range(n_shares):
-        numbers: dict[str, int] = {}
-        total = np.zeros((2, 0))
-        for step, draft in enumerate(drafts, share * len(drafts) + 1):
-            words, counts = shards.read_draft_counts(draft.path)
-            mine = [j for j, word in enumerate(words) if hash(word) % n_shares == share]
-            place = [numbers.setdefault(words[j], len(numbers)) for j in mine]
-            total = np.pad(total, ((0, 0), (0, len(numbers) - total.shape[1])))
-            total[:, place] += word_sums(counts)[:, mine]
-            task.update(step / n_shares)
-        candidates = list(numbers)
-        kept = choose_words(settings, candidates, total, n_documents)
-        names += [candidates[number] for number in kept.tolist()]
-        sums.append(total[:, kept])
-    chosen = choose_words(settings, names, np.hstack(sums), n_documents)
-    return tuple(names[number] for number in chosen.tolist())
+    sums = np.zeros((2, 0))
+    with progress.task("Choosing words", n_shares * len(drafts), None) as task:
+        for share in range(n_shares):
+            totals = Counter[str](), Counter[str]()
+            for draft in drafts:
+                words, counted = draft_sums(draft.path)
+                mine = [hash(word) % n_shares == share for word in words]
+                for total, own in zip(totals, counted[:, mine], strict=True):
+                    total.update(dict(zip(compress(words, mine), own.tolist(), strict=True)))
+                task.update(task.done + 1)
+            found = list(totals[0])
+            more = np.array([list(total.values()) for total in totals])
+            kept = choose_words(settings, found, more, n_documents)
+            names += [found[j] for j in kept.tolist()]
+            sums = np.hstack([sums, more[:, kept]])
+    return tuple(names[j] for j in choose_words(settings, names, sums, n_documents).tolist())
 
 
 def _whole(
@@ -400,16 +359,13 @@ def _whole(
         columns = set[str]().union(*(draft.columns[number] for draft in drafts))
         blocks.append(LabelBlock(name, kind, tuple(sorted(columns)), csr_array((0, len(columns)))))
     counts, labels = csr_array((0, len(words))), Labels(tuple(blocks), 0)
-    return Corpus.trusted(counts, words, labels, None, () if has_ids else None)
+    return Corpus.trusted(counts=counts, words=words, labels=labels, ids=() if has_ids else None)
 
 
-def _finish(drafts: Sequence[_Draft], whole: Corpus) -> Iterator[Corpus]:
-    """Yield the documents of all drafts with the words and labels of the whole."""
-    from hdsp.corpus import shards
+def _finish(draft: _Draft, whole: Corpus) -> Corpus:
+    """Return the documents of a draft, which is removed, with words and labels of the whole."""
+    from hdsp.corpus.shards import read_draft
 
-    def finish(draft: _Draft) -> Corpus:
-        part = shards.read_draft(draft.path, whole)
-        draft.path.unlink()
-        return part
-
-    return in_threads(finish, drafts)
+    part = read_draft(draft.path, whole)
+    draft.path.unlink()
+    return part

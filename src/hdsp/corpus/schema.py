@@ -16,7 +16,7 @@ from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
 from hdsp.exceptions import LabelDataWarning, UnknownLabelWarning
 from hdsp.numerics import FloatArray, IntArray, csr_entries
-from hdsp.storage.codec import SMALLEST, Limits, require
+from hdsp.storage.codec import LARGEST, SMALLEST, Limits, require
 
 
 class Moments(NamedTuple):
@@ -61,12 +61,12 @@ class Moments(NamedTuple):
         if self.centred and self.least == self.most:
             return self.least, 1.0
         scale = float(np.sqrt(self.spread / self.n))
-        if not np.isfinite(scale):
+        if not max(scale, abs(self.mean)) <= LARGEST:
             raise ValueError(
                 "Numbers must be small enough to standardise. "
                 f"Got {max(abs(self.least), abs(self.most))} in column {name!r}. Change its unit."
             )
-        return self.mean, scale or 1.0
+        return self.mean, scale if scale >= SMALLEST else 1.0
 
 
 # Of the columns of each block of labels; none for a block that is not numeric.

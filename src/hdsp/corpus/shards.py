@@ -2,240 +2,180 @@
 
 A row is a document: the numbers of its words and how often each occurs, as two lists, `id` and
 `group` if there are any, and a column for each block of labels: a category as a text, tags as a
-list of texts, a number as a number, and the numbers of a wide matrix as a list of names and values.
+list of texts, a number as a number, and the numbers of a wide matrix as a map from names to values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import ipc, parquet
+from pyarrow import compute, ipc, parquet
 from scipy.sparse import csr_array
 
+from hdsp.checks import LARGEST_COUNT
 from hdsp.corpus.corpus import Corpus
-from hdsp.corpus.counting import Counted, remap_columns
+from hdsp.corpus.counting import remap_columns, word_sums
 from hdsp.corpus.labels import LabelBlock, Labels
-from hdsp.numerics import IntArray, frozen_csr
-from hdsp.storage.codec import AnyArray, require
+from hdsp.numerics import FloatArray, frozen_csr
+from hdsp.storage.codec import AnyArray, checked_matrix, require
 
-_RESERVED = ("words", "counts", "id", "group")
-
-
-def to_table(part: Corpus, words: pa.Array | None = None) -> pa.Table:
-    """Return documents as a table: of the numbers of words, or with a dictionary of `words`."""
-    counts = part.counts
-    numbers = pa.array(counts.indices, pa.int32())
-    if words is not None:
-        numbers = pa.DictionaryArray.from_arrays(numbers, words)
-    columns = {
-        "words": _to_lists(counts, numbers),
-        "counts": _to_lists(counts, pa.array(_compact(counts.data))),
-    }
-    for name, texts in (("id", part.ids), ("group", part.groups)):
-        if texts is not None:
-            columns[name] = to_texts(texts)
-    for name, block in zip(_column_names(part.labels), part.labels.blocks, strict=True):
-        columns[name] = _to_column(block)
-    return pa.table(columns)
+_TEXT, _NUMBER = pa.string(), pa.float64()
+_TEXTS = pa.list_(pa.field("element", _TEXT, nullable=False))
+_NUMBERS = pa.list_(pa.field("element", _NUMBER, nullable=False))
+_POSITIONS = pa.list_(pa.field("element", pa.int32(), nullable=False))
+_NAMED_NUMBERS = pa.map_(_TEXT, pa.field("value", _NUMBER, nullable=False))
 
 
-def from_table(table: pa.Table, whole: Corpus) -> Corpus:
-    """Return checked documents of a table, with the words and label columns of a whole corpus.
+def _is_single(block: LabelBlock) -> bool:
+    """Whether a document has one value of a block at most; only such values can be missing."""
+    return block.kind == "category" or (block.kind == "number" and len(block.columns) == 1)
 
-    `whole` has no documents; its ids and groups say whether documents must have any. A table with
-    a dictionary of words has words of its own, of which only those of the whole corpus are kept.
+
+def _schema(corpus: Corpus) -> pa.Schema:
+    """The columns of the documents of a corpus, with names that differ."""
+    kinds = {"words": _POSITIONS, "counts": _NUMBERS}
+    kinds |= {"id": _TEXT} if corpus.ids is not None else {}
+    kinds |= {"group": _TEXT} if corpus.groups is not None else {}
+    fields = [pa.field(name, kind, nullable=False) for name, kind in kinds.items()]
+    taken = {"words", "counts", "id", "group"}
+    for block in corpus.labels.blocks:
+        name = _utf8(block.name)
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        single, several = (_NUMBER, _NAMED_NUMBERS) if block.kind == "number" else (_TEXT, _TEXTS)
+        is_single = _is_single(block)
+        fields.append(pa.field(name, single if is_single else several, nullable=is_single))
+    return pa.schema(fields)
+
+
+def to_parquet(part: Corpus) -> pa.Buffer:
+    """Return the contents of a Parquet file of documents."""
+    file, schema = pa.BufferOutputStream(), _schema(part)
+    columns = _columns(part, pa.array(part.counts.indices, pa.int32()))
+    table = pa.table(columns, schema=schema)
+    parquet.write_table(table, file, row_group_size=max(len(part), 1))
+    return file.getvalue()
+
+
+def _columns(part: Corpus, words: pa.Array) -> list[pa.Array]:
+    """Return the columns of documents, of which all words are given, one after another."""
+    starts = pa.array(part.counts.indptr, pa.int32())
+    counts = pa.ListArray.from_arrays(starts, pa.array(part.counts.data, _NUMBER))
+    names = [to_texts(texts) for texts in (part.ids, part.groups) if texts is not None]
+    labels = map(_column, part.labels.blocks)
+    return [pa.ListArray.from_arrays(starts, words), counts, *names, *labels]
+
+
+def _column(block: LabelBlock) -> pa.Array:
+    """Return a block of labels as a column."""
+    starts, data = pa.array(block.values.indptr, pa.int32()), pa.array(block.values.data)
+    texts = to_texts(block.columns).take(pa.array(block.values.indices))
+    if _is_single(block):
+        stored = np.diff(block.values.indptr) > 0
+        values = data if block.kind == "number" else texts
+        return values.take(pa.array(np.cumsum(stored) - 1, mask=~stored))
+    if block.kind == "number":
+        return pa.MapArray.from_arrays(starts, texts, data)
+    return pa.ListArray.from_arrays(starts, texts)
+
+
+def from_parquet(contents: pa.Buffer, whole: Corpus) -> Corpus:
+    """Return the documents of a Parquet file, with the words and labels of a whole corpus.
+
+    The file may come from anyone. `whole` has no documents; its ids and groups say whether
+    documents must have any.
     """
-    table.validate(full=True)
-    n_documents = len(table)
-    starts, numbers = _from_lists(table, "words")
-    count_starts, data = _from_lists(table, "counts")
-    require(np.array_equal(starts, count_starts), "words and counts are not of the same number")
-    counts = _plain(data, "uif")
-    require(
-        not len(counts) or (counts.min() > 0 and np.isfinite(counts.max())),
-        "its counts are not all positive",
-    )
-    if pa.types.is_dictionary(numbers.type):
-        place, indices = _places(numbers, whole.words)
-        matrix = csr_array((counts, indices, starts), shape=(n_documents, len(place)))
-        matrix = remap_columns(matrix, place, whole.n_words)
-    else:
-        indices = _plain(numbers, "i")
-        inside = not len(indices) or (indices.min() >= 0 and indices.max() < whole.n_words)
-        require(inside, "it has numbers of words that do not exist")
-        matrix = csr_array((counts, indices, starts), shape=(n_documents, whole.n_words))
-        require(matrix.has_canonical_format, "its words are out of order")
-    blocks = [
-        replace(block, values=_from_column(_column(table, name), block))
-        for name, block in zip(_column_names(whole.labels), whole.labels.blocks, strict=True)
-    ]
-    names = [
-        None if known is None else _from_texts(_column(table, name))
-        for name, known in (("id", whole.ids), ("group", whole.groups))
-    ]
-    labels = Labels(tuple(blocks), n_documents)
-    return whole.replaced(counts=frozen_csr(matrix), labels=labels, ids=names[0], groups=names[1])
-
-
-def write_shard(path: Path, part: Corpus) -> None:
-    """Write documents to a new Parquet file."""
-    with path.open("xb") as file:
-        parquet.write_table(to_table(part), file, row_group_size=max(len(part), 1))
-
-
-def read_shard(contents: bytes, whole: Corpus) -> Corpus:
-    """Return the documents of a Parquet file."""
     with parquet.ParquetFile(pa.BufferReader(contents)) as file:
-        return from_table(file.read(use_threads=False), whole)
+        table = file.read(use_threads=False)
+    require(table.schema.equals(_schema(whole)), "its columns are not those of the corpus")
+    table.validate(full=True)
+    words, counts, *others = (column.combine_chunks() for column in table.columns)
+    require(words.offsets.equals(counts.offsets), "words and counts are not of the same number")
+    parts = _arrays(counts.values, words.values, words.offsets)
+    require(parts[0].min(initial=1.0) > 0, "its counts are not all positive")
+    require(parts[0].max(initial=1.0) <= LARGEST_COUNT, "its counts are too large")
+    matrix = checked_matrix(parts, (len(table), whole.n_words))
+    return _described(matrix, others, whole)
 
 
-def write_draft(path: Path, part: Corpus, words: Sequence[str]) -> None:
+def _described(counts: csr_array, columns: list[pa.Array], whole: Corpus) -> Corpus:
+    """Return documents of which the columns have ids, groups and labels."""
+    names = [
+        None if known is None else tuple(columns.pop(0).to_pylist())
+        for known in (whole.ids, whole.groups)
+    ]
+    blocks = [
+        replace(block, values=_values(column, block))
+        for column, block in zip(columns, whole.labels.blocks, strict=True)
+    ]
+    labels = Labels(tuple(blocks), counts.shape[0])
+    return whole.replaced(counts=frozen_csr(counts), labels=labels, ids=names[0], groups=names[1])
+
+
+def _values(column: pa.Array, block: LabelBlock) -> csr_array:
+    """Return the values of a block of labels that a column has."""
+    if _is_single(block):
+        starts = np.append(0, np.cumsum(column.is_valid()))
+        texts = data = column.drop_null()
+    elif block.kind == "number":
+        starts, texts, data = column.offsets, column.keys, column.items
+    else:
+        starts, texts = column.offsets, column.values
+    if block.kind != "number":
+        data = np.ones(len(texts))
+    if texts.type == _TEXT:
+        places = compute.index_in(texts, to_texts(block.columns))
+    else:
+        places = np.zeros(len(texts), np.int32)
+    return checked_matrix(_arrays(data, places, starts), (len(starts) - 1, len(block.columns)))
+
+
+def _arrays(*parts: Any) -> list[AnyArray]:
+    """Return Arrow arrays, in which no entry is missing, as they are in memory."""
+    return [part if isinstance(part, np.ndarray) else part.to_numpy() for part in parts]
+
+
+def write_draft(path: Path, part: Corpus) -> None:
     """Write documents, with words of their own, to a new Arrow file."""
-    table = to_table(part, to_texts(words))
-    with path.open("xb") as file, ipc.new_file(file, table.schema) as writer:
+    numbers = pa.array(part.counts.indices, pa.int32())
+    words = pa.DictionaryArray.from_arrays(numbers, to_texts(part.words))
+    columns = _columns(part, words)
+    table = pa.table(columns, list(map(str, range(len(columns)))))
+    with ipc.new_file(str(path), table.schema) as writer:
         writer.write_table(table)
 
 
-def _read_ipc(path: Path) -> pa.Table:
-    with pa.OSFile(str(path)) as file:
-        return ipc.open_file(file).read_all()
-
-
 def read_draft(path: Path, whole: Corpus) -> Corpus:
-    """Return the documents of a draft, with the words and label columns of a whole corpus."""
-    return from_table(_read_ipc(path), whole)
+    """Return the documents of a draft, with the words and labels of a whole corpus."""
+    words, counts, labels = _opened_draft(path)
+    place = compute.index_in(words, to_texts(whole.words)).fill_null(-1)
+    return _described(remap_columns(counts, place.to_numpy(), whole.n_words), labels, whole)
 
 
-def read_draft_counts(path: Path) -> Counted:
-    """Return the counts of a draft, with its words."""
-    table = _read_ipc(path)
-    starts, words = _from_lists(table, "words")
-    counts = _from_lists(table, "counts")[1].to_numpy()
-    names = words.dictionary.to_pylist()
-    indices, shape = words.indices.to_numpy(), (len(table), len(names))
-    return Counted(names, csr_array((counts, indices, starts), shape=shape))
+def draft_sums(path: Path) -> tuple[list[str], FloatArray]:
+    """Return the words of a draft, and their sums; see `word_sums`."""
+    words, counts, _ = _opened_draft(path)
+    return words.to_pylist(), word_sums(counts)
 
 
-def to_texts(texts: Sequence[str]) -> pa.Array:
+def _opened_draft(path: Path) -> tuple[pa.Array, csr_array, list[pa.Array]]:
+    """Return the words of a draft, how often they occur, and the columns of ids and labels."""
+    with pa.OSFile(str(path)) as file:
+        table = ipc.open_file(file).read_all()
+    words, counts, *labels = (column.combine_chunks() for column in table.columns)
+    own, shape = words.values.dictionary, (len(table), len(words.values.dictionary))
+    parts = _arrays(counts.values, words.values.indices, words.offsets)
+    return own, csr_array(tuple(parts), shape=shape), labels
+
+
+def to_texts(texts: Iterable[str]) -> pa.Array:
     """Return texts as an Arrow array, with escapes for halves of surrogate pairs."""
-    try:
-        return pa.array(texts, pa.string())
-    except UnicodeEncodeError:
-        return pa.array([_readable(text) for text in texts], pa.string())
+    return pa.array(map(_utf8, texts), _TEXT)
 
 
-def _readable(text: str) -> str:
+def _utf8(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _column_names(labels: Labels) -> list[str]:
-    """Return a name for the column of each block, which no other column has."""
-    names: list[str] = []
-    for block in labels.blocks:
-        name = _readable(block.name)
-        while name in (*_RESERVED, *names):
-            name += "_"
-        names.append(name)
-    return names
-
-
-def _to_lists(matrix: csr_array, values: pa.Array) -> pa.ListArray:
-    return pa.ListArray.from_arrays(pa.array(matrix.indptr, pa.int32()), values)
-
-
-def _from_lists(table: pa.Table, name: str) -> tuple[IntArray, pa.Array]:
-    """Return where the lists of a column start, and the values of all lists."""
-    return _list_parts(_column(table, name))
-
-
-def _list_parts(lists: pa.Array) -> tuple[IntArray, pa.Array]:
-    require(pa.types.is_list(lists.type) and not lists.null_count, "a column is not of lists")
-    starts = lists.offsets.to_numpy()
-    return starts - starts[0], lists.flatten()
-
-
-def _column(table: pa.Table, name: str) -> pa.Array:
-    require(table.column_names.count(name) == 1, f"it has no column {name!r}")
-    return table.column(name).combine_chunks()
-
-
-def _plain(values: pa.Array, kinds: str) -> AnyArray:
-    """Return numbers as a NumPy array."""
-    require(not values.null_count, "a number is missing")
-    array: AnyArray = values.to_numpy(zero_copy_only=False)
-    require(array.dtype.kind in kinds, f"numbers are of type {values.type}")
-    return array
-
-
-def _places(values: pa.Array, names: tuple[str, ...]) -> tuple[IntArray, IntArray]:
-    """Return the place of each distinct text among names, -1 if unknown, and codes of values."""
-    if not pa.types.is_dictionary(values.type):
-        values = values.dictionary_encode()
-    known = _positions(names)
-    place = [known.get(text, -1) for text in values.dictionary.to_pylist()]
-    return np.array(place, np.int32), _plain(values.indices, "iu").astype(np.int32)
-
-
-@lru_cache(maxsize=16)
-def _positions(names: tuple[str, ...]) -> dict[str, int]:
-    return {_readable(name): number for number, name in enumerate(names)}
-
-
-def _from_texts(values: pa.Array) -> tuple[str, ...]:
-    require(pa.types.is_string(values.type) and not values.null_count, "a name is not a text")
-    return tuple(values.to_pylist())
-
-
-def _to_column(block: LabelBlock) -> pa.Array:
-    """Return a block of labels as a column."""
-    values = block.values
-    if block.kind == "number" and len(block.columns) == 1:
-        return _with_gaps(values, pa.array(values.data))
-    used, codes = np.unique(values.indices, return_inverse=True)
-    names = to_texts([block.columns[number] for number in used.tolist()])
-    texts = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), names)
-    if block.kind == "category":
-        return _with_gaps(values, texts)
-    if block.kind == "number":
-        texts = pa.StructArray.from_arrays([texts, pa.array(values.data)], ["name", "value"])
-    return _to_lists(values, texts)
-
-
-def _with_gaps(matrix: csr_array, values: pa.Array) -> pa.Array:
-    """Return the only entry of each row, null for a row without one."""
-    stored = np.diff(matrix.indptr) > 0
-    return values.take(pa.array(np.cumsum(stored) - 1, mask=~stored))
-
-
-def _from_column(values: pa.Array, block: LabelBlock) -> csr_array:
-    """Return the values of a block of labels, of which a column has the documents' labels."""
-    shape = len(values), len(block.columns)
-    if block.kind == "category" or (block.kind == "number" and shape[1] == 1):
-        starts = np.concatenate([[0], np.cumsum(values.is_valid().to_numpy(zero_copy_only=False))])
-        values = values.drop_null()
-    else:
-        starts, values = _list_parts(values)
-    data = np.ones(len(values))
-    if block.kind == "number":
-        if shape[1] == 1:
-            return csr_array((_plain(values, "f"), np.zeros(len(values), np.int32), starts), shape)
-        data, values = _plain(values.field("value"), "f"), values.field("name")
-    place, codes = _places(values, block.columns)
-    columns = place[codes]
-    require((columns >= 0).all(), f"it has unknown labels of {block.name!r}")
-    return csr_array((data, columns, starts), shape=shape)
-
-
-def _compact(counts: AnyArray) -> AnyArray:
-    """Return positive counts in the smallest type that holds them exactly."""
-    largest = counts.max(initial=0.0)
-    for dtype in (np.uint16, np.uint32):
-        if largest <= np.iinfo(dtype).max and (counts == np.floor(counts)).all():
-            return counts.astype(dtype)
-    # A number beyond the range of the type becomes infinite there, and so is not equal.
-    with np.errstate(over="ignore"):
-        narrow = counts.astype(np.float32)
-    return narrow if (narrow == counts).all() else counts

@@ -71,24 +71,19 @@ def stop_words_of(language: str | None) -> set[str]:
     return set(get_stop_words(language))
 
 
-def read_stop_words(value: object) -> tuple[str, ...]:
+def read_stop_words(value: Any) -> tuple[str, ...]:
     """Return the stop words of a list, or of a file with one word per line."""
-    if isinstance(value, (str, os.PathLike)):
-        path = Path(value)
-        try:
-            return tuple(path.read_text(encoding="utf-8-sig").split())
-        except (OSError, ValueError) as error:
-            raise ValueError(
-                "`stop_words` of TextSettings must be a list, or a file in UTF-8 with one word per "
-                f"line. Got {str(path)!r}, which cannot be read. Check the path; for English stop "
-                "words pass language='english'."
-            ) from error
-    words = tuple(value) if isinstance(value, Iterable) else (value,)
-    for word in words:
-        if not isinstance(word, str):
-            raise TypeError(
-                f"`stop_words` of TextSettings must be strings. Got {word!r}. Convert it with str."
-            )
+    try:
+        if isinstance(value, (str, os.PathLike)):
+            return tuple(Path(value).read_text(encoding="utf-8-sig").split())
+        words = tuple(value)
+        # Raises unless all are texts.
+        " ".join(words)
+    except (OSError, TypeError, ValueError) as error:
+        raise ValueError(
+            "`stop_words` of TextSettings must be a list of strings, or a file in UTF-8 with one "
+            f"word per line. Got {value!r}. For English stop words pass language='english'."
+        ) from error
     return words
 
 
@@ -200,16 +195,11 @@ def stems(words: Iterable[str], language: str) -> list[str]:
     """Return the stems of words, by Snowball's algorithm for a language."""
     # Stemmers have a state, and texts are counted in several threads.
     with _STEMMING:
-        return [_stem(word, language) for word in words]
-
-
-@lru_cache(maxsize=1 << 18)
-def _stem(word: str, language: str) -> str:
-    return str(_stemmer(language).stemWord(word))
+        return list(map(_stemmer(language), words))
 
 
 @lru_cache(maxsize=4)
-def _stemmer(language: str) -> Any:
+def _stemmer(language: str) -> Callable[[str], str]:
     import snowballstemmer
 
-    return snowballstemmer.stemmer(language)
+    return lru_cache(maxsize=1 << 18)(snowballstemmer.stemmer(language).stemWord)

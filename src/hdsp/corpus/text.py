@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp import progress
-from hdsp.checks import check_texts, check_words
+from hdsp.checks import check_texts, check_words, count_of
 from hdsp.corpus.counting import (
     choose_words,
     count_texts,
@@ -32,6 +32,7 @@ from hdsp.numerics import IntArray
 from hdsp.storage.codec import require
 
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
+_LANGUAGE_RULE = f"one of {', '.join(LANGUAGES)}, or None with `stop_words`"
 # Nobody writes longer ones; a class of millions of characters takes gigabytes.
 _LONGEST_PATTERN = 1_000
 _PATTERN_RULE = (
@@ -121,40 +122,28 @@ class TextSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop_words", read_stop_words(self.stop_words))
-        for name in ("language", "stem"):
-            if isinstance(given := getattr(self, name), str):
-                object.__setattr__(self, name, LANGUAGE_OF_CODE.get(given, given))
+        for name, value in vars(self).items():
+            if name in ("language", "stem") and isinstance(value, str):
+                object.__setattr__(self, name, LANGUAGE_OF_CODE.get(value, value))
+            elif isinstance(value, np.generic):
+                object.__setattr__(self, name, value.item())
         stem_names = [] if self.stem is None else stem_languages()
-        short = _is_positive(self.ngrams) and self.ngrams <= _LONGEST_PHRASE
-        rules = {
-            "language": (
-                self.language in (None, *LANGUAGES),
-                f"None or one of {', '.join(LANGUAGES)}",
-            ),
-            "min_df": (_is_frequency(self.min_df), _FREQUENCY_RULE),
-            "max_df": (_is_frequency(self.max_df), _FREQUENCY_RULE),
-            "token_pattern": (_is_pattern(self.token_pattern), _PATTERN_RULE),
-            "lowercase": (isinstance(self.lowercase, bool), "True or False"),
-            "ngrams": (short, f"a whole number from 1 to {_LONGEST_PHRASE}"),
-            "max_features": (
-                self.max_features is None or _is_positive(self.max_features),
-                "a whole number from 1",
-            ),
-            "tokenizer": (
-                self.tokenizer in (None, *TOKENIZERS) or callable(self.tokenizer),
-                f"a function or one of {', '.join(TOKENIZERS)}",
-            ),
-            "stem": (self.stem in (None, *stem_names), f"None or one of {', '.join(stem_names)}"),
-        }
-        for name, (holds, rule) in rules.items():
-            if not holds:
-                remedy = "Leave it out for the default."
-                if name == "language":
-                    remedy = "Pass language=None and `stop_words`, as a list or a file."
-                value = getattr(self, name)
-                raise ValueError(
-                    f"`{name}` of TextSettings must be {rule}. Got {value!r}. {remedy}"
-                )
+        by_function = self.tokenizer in (None, *TOKENIZERS) or callable(self.tokenizer)
+        most = self.max_features
+        self._check("language", self.language in (None, *LANGUAGES), _LANGUAGE_RULE)
+        self._check("min_df", _is_frequency(self.min_df), _FREQUENCY_RULE)
+        self._check("max_df", _is_frequency(self.max_df), _FREQUENCY_RULE)
+        self._check("token_pattern", _is_pattern(self.token_pattern), _PATTERN_RULE)
+        self._check("lowercase", isinstance(self.lowercase, bool), "True or False")
+        self._check("ngrams", _is_whole(self.ngrams, _LONGEST_PHRASE), f"1 to {_LONGEST_PHRASE}")
+        self._check("max_features", most is None or _is_whole(most), "an integer >= 1")
+        self._check("tokenizer", by_function, f"a function or one of {', '.join(TOKENIZERS)}")
+        self._check("stem", self.stem in (None, *stem_names), f"one of {', '.join(stem_names)}")
+
+    def _check(self, name: str, holds: bool, rule: str) -> None:
+        if not holds:
+            value = getattr(self, name)
+            raise ValueError(f"`{name}` of TextSettings must be {rule}. Got {value!r}.")
 
     @property
     def storable(self) -> bool:
@@ -210,9 +199,8 @@ class TextSettings:
             warn_of_pairs(self, known)
         if not known:
             raise NoWordsError(
-                "`texts` of TextSettings.count must share words that the settings keep. "
-                "Got texts of which no word is left. "
-                "Pass more texts, or settings that keep more words."
+                f"No word of {count_of(counts.shape[0], 'text')} is left to count. Pass more "
+                "texts, or `text_settings` that keep more words."
             )
         return select_columns(counts, chosen), known
 
@@ -240,10 +228,8 @@ class TextSettings:
                 "The vectoriser of a corpus must count words. "
                 f"Got {type(vectorizer).__name__}. Use a CountVectorizer."
             )
-        choosing = {}
-        for name in ("min_df", "max_df", "max_features"):
-            value = getattr(vectorizer, name)
-            choosing[name] = value.item() if isinstance(value, np.generic) else value
+        names = ("min_df", "max_df", "max_features")
+        choosing = {name: getattr(vectorizer, name) for name in names}
         stop_words = tuple(sorted(vectorizer.get_stop_words() or ()))
         plain = (
             type(vectorizer) is CountVectorizer
@@ -284,43 +270,30 @@ def counting_rules(
     if like is None:
         return settings, words
     known = getattr(like, "text_settings", getattr(like, "text_settings_", None))
-    if text_settings is None and known is None:
+    if known is None and text_settings is None:
         raise ValueError(
             f"`like` of {owner} must know how its texts were counted. Got a "
             f"{type(like).__name__} without text settings. Pass `text_settings` besides."
         )
-    if text_settings is not None and known is not None and settings != known:
-        raise ValueError(
-            f"`text_settings` of {owner} must be those of `like`. Got others. "
-            "Leave out one of the two."
-        )
-    return (settings if known is None else known), words_like(like, owner)
+    if None not in (known, text_settings) and settings != known:
+        raise ValueError(f"`text_settings` of {owner} must be those of `like`. Got others.")
+    return known or settings, words_like(like, owner)
 
 
-def as_text_settings(value: object, owner: str) -> tuple[TextSettings, tuple[str, ...] | None]:
+def as_text_settings(value: Any, owner: str) -> tuple[TextSettings, tuple[str, ...] | None]:
     """Return `TextSettings` of any accepted form, and the words of a fitted vectoriser."""
-    if value is None:
-        return TextSettings(), None
-    if isinstance(value, TextSettings):
-        return value, None
+    if value is None or isinstance(value, TextSettings):
+        return value or TextSettings(), None
     if hasattr(value, "build_analyzer") and not isinstance(value, type):
-        return TextSettings.from_vectorizer(value), vectorizer_words(value)
+        known = getattr(value, "vocabulary_", None) or value.vocabulary
+        words = None if known is None else tuple(value.get_feature_names_out())
+        return TextSettings.from_vectorizer(value), words
     if callable(value) and not isinstance(value, type):
         return TextSettings(language=None, lowercase=False, tokenizer=value), None
     raise TypeError(
         f"`text_settings` of {owner} must be TextSettings, a CountVectorizer or a function from a "
-        f"text to its words. Got {value!r}. Leave it out for the defaults."
+        f"text to its words. Got {value!r}."
     )
-
-
-def vectorizer_words(vectorizer: Any) -> tuple[str, ...] | None:
-    """Return the words of a vectoriser, or None if it has not been fitted."""
-    from sklearn.exceptions import NotFittedError
-
-    try:
-        return tuple(str(word) for word in vectorizer.get_feature_names_out())
-    except NotFittedError:
-        return None
 
 
 def words_like(like: object, owner: str) -> tuple[str, ...] | None:
@@ -340,14 +313,14 @@ def _distinct(analyze: Callable[[str], Iterable[str]], text: str) -> set[str]:
     return set(analyze(text))
 
 
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+def _is_whole(value: Any, most: float = np.inf) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
 
 
 def _is_frequency(value: Any) -> bool:
     if isinstance(value, float):
         return 0.0 <= value <= 1.0
-    return value is None or _is_positive(value)
+    return value is None or _is_whole(value)
 
 
 def _is_pattern(value: Any) -> bool:

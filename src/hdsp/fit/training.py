@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from hdsp.checks import quoted
 from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers
-from hdsp.corpus.fingerprint import fingerprint
+from hdsp.corpus.corpus import fingerprint
 from hdsp.exceptions import LabelDataWarning
 from hdsp.fit.run import Parameters, Run
 from hdsp.fit.sample import Sample, Survey, SurveyDocuments

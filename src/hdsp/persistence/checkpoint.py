@@ -16,8 +16,7 @@ from hdsp.fit.run import Run, Trial
 from hdsp.fit.stochastic import PassSoFar, StochasticState
 from hdsp.model.data import Data, Problem
 from hdsp.model.state import DocumentState, GlobalState, padded
-from hdsp.persistence.expressions import is_seed, plain
-from hdsp.persistence.model_file import check_parameters
+from hdsp.persistence.model_file import check_parameters, is_seed
 from hdsp.storage.codec import AnyArray, Decoder, encode, require
 from hdsp.storage.container import PARSE_ERRORS, read_file, unusable, write_file
 
@@ -165,5 +164,5 @@ class Checkpoint:
                 start = np.ascontiguousarray(value, dtype=np.float64)
                 settings[name] = hashlib.sha256(start.data).hexdigest()
             elif name not in _WITHOUT_EFFECT:
-                settings[name] = repr(value if name == "scaling" else plain(value))
+                settings[name] = repr(value if name == "scaling" else encode(value, {}))
         return settings

@@ -15,30 +15,16 @@ from hdsp.analysis.label_prediction import LabelRegression
 from hdsp.analysis.softmax import SoftmaxRegression
 from hdsp.analysis.words import WordFactors
 from hdsp.corpus.frames import LIBRARIES
+from hdsp.corpus.schema import LabelSchema
 from hdsp.fit.stream import Stream
 from hdsp.model.state import GlobalState
 from hdsp.numerics import FloatArray
-from hdsp.persistence.expressions import (
-    decode_design,
-    decode_scaling,
-    encode_design,
-    encode_scaling,
-    is_seed,
-    plain,
-)
 from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.formula import is_formula
 from hdsp.scaling.functions import Product, ScalingFunction, as_function
-from hdsp.storage.codec import (
-    SMALLEST,
-    AnyArray,
-    Decoder,
-    InvalidContents,
-    Limits,
-    encode,
-    entry_path,
-    require,
-)
+from hdsp.scaling.links import FUNCTIONS
+from hdsp.scaling.terms import TERMS, Term
+from hdsp.storage.codec import SMALLEST, AnyArray, Decoder, Limits, encode, entry_path, require
 from hdsp.storage.container import PARSE_ERRORS, read_file, unusable, write_file
 
 _KIND = "model"
@@ -90,12 +76,10 @@ def load_model(
     """
     data, arrays = read_file(path, _KIND)
     try:
-        parameters = {}
-        if known is not None:
-            parameters = _decode_parameters(data["parameters"], arrays, known)
         design = decode_design(data["design"])
         sizes = {"J": design.n_columns, "L": design.schema.n_labels}
         reader = Decoder(arrays, sizes, _given(design, {}))
+        parameters = _decode_parameters(reader, data["parameters"], known) if known else {}
         model: FittedModel = reader.decode(FittedModel, data["model"])
         model.answers.update(_decode_answers(reader, data["answers"], model))
         _check_model(model)
@@ -181,41 +165,84 @@ def _decode_answers(reader: Decoder, data: Any, model: FittedModel) -> dict[str,
     return found
 
 
-def _encode_parameters(
-    parameters: Mapping[str, Any], arrays: dict[str, AnyArray]
-) -> dict[str, Any]:
+def _encode_parameters(parameters: Mapping[str, Any], arrays: dict[str, AnyArray]) -> Any:
     stored = {name: value for name, value in parameters.items() if name not in _NOT_STORED}
     if not isinstance(stored["scaling"], str):
         stored["scaling"] = encode_scaling(as_function(stored["scaling"]))
     if not isinstance(stored["init"], str):
         start = np.asarray(stored["init"])
-        small = start.dtype == np.float32
-        arrays["init"] = np.ascontiguousarray(start if small else start.astype(np.float64))
-        stored["init"] = None
+        stored["init"] = start if start.dtype == np.float32 else start.astype(np.float64)
     if not is_seed(stored["random_state"]):
         stored["random_state"] = None
-    return dict(plain(stored))
+    return encode(stored, arrays, "parameters")
 
 
 def _decode_parameters(
-    stored: dict[str, Any], arrays: Mapping[str, AnyArray], known: Collection[str]
+    reader: Decoder, data: dict[str, Any], known: Collection[str]
 ) -> dict[str, Any]:
-    """The constructor's parameters."""
-    parameters = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in stored.items()
-        if name not in _NOT_STORED
-    }
-    if parameters.keys() != set(known) - set(_NOT_STORED):
-        raise InvalidContents("its settings are not those of HDSP")
-    if isinstance(parameters["scaling"], dict):
-        parameters["scaling"] = decode_scaling(parameters["scaling"])
-    elif parameters["scaling"] != "auto" and not is_formula(parameters["scaling"]):
-        raise InvalidContents("its setting `scaling` is no scaling function")
-    seed = parameters["random_state"]
-    if seed is not None and (type(seed) is not int or seed < 0):
-        raise InvalidContents("its setting `random_state` is no seed")
-    if parameters["init"] is None:
+    """The constructor's parameters, which the constructor checks."""
+    stored = {name: value for name, value in data.items() if name not in _NOT_STORED}
+    require(stored.keys() == set(known) - set(_NOT_STORED), "its settings are not those of HDSP")
+    if isinstance(stored["scaling"], dict):
+        stored["scaling"] = decode_scaling(stored["scaling"])
+    elif stored["scaling"] != "auto":
+        require(is_formula(stored["scaling"]), "its setting `scaling` is no scaling function")
+    if (name := "parameters.init") in reader.arrays:
         start = Annotated[FloatArray, Limits("t v", 0.0)]
-        parameters["init"] = Decoder(arrays).decode(start, "C", "init")
-    return parameters
+        stored["init"] = reader.decode(start, stored["init"], name)
+    return stored
+
+
+def encode_scaling(scaling: ScalingFunction) -> dict[str, Any]:
+    """A scaling function of the package by name, with its columns, terms and settings."""
+    if type(scaling) is Product:
+        factors = [encode_scaling(factor) for factor in scaling.factors]
+        return {"function": "Product", "factors": factors}
+    data = _encode(scaling, FUNCTIONS, "function")
+    return {**data, "terms": [_encode(term, TERMS, "term") for term in scaling.terms]}
+
+
+def decode_scaling(data: Mapping[str, Any]) -> ScalingFunction:
+    """The scaling function that `encode_scaling` wrote."""
+    if data["function"] == "Product":
+        return Product(*[decode_scaling(factor) for factor in data["factors"]])
+    terms = [TERMS[own["term"]](*own["columns"], **own["settings"]) for own in data["terms"]]
+    return FUNCTIONS[data["function"]](*data["columns"], *terms, **data["settings"])
+
+
+def _encode(value: ScalingFunction | Term, known: Mapping[str, type], what: str) -> dict[str, Any]:
+    """A function or a term by its name, if it is `known`, with its columns and settings."""
+    name = type(value).__name__
+    if known.get(name) is not type(value):
+        label = "scaling function" if what == "function" else what
+        raise ValueError(
+            f"HDSP.save cannot store the {label} {name}, because a model file holds no code and "
+            f"knows only {', '.join(known)}: use joblib.dump, and load where the {what} can be "
+            "imported."
+        )
+    return {what: name, "columns": list(value.columns), "settings": encode(value.settings(), {})}
+
+
+def encode_design(design: LabelDesign) -> dict[str, Any]:
+    """The labels, the scaling function, and what terms have learned, in the order of the design."""
+    return {
+        "schema": encode(design.schema, {}),
+        "scaling": encode_scaling(design.scaling),
+        "learned": [dict(term.fitted) for term in design.terms],
+    }
+
+
+def decode_design(data: Mapping[str, Any]) -> LabelDesign:
+    """The design of labels that `encode_design` wrote."""
+    reader = Decoder({})
+    schema = reader.decode(LabelSchema, data["schema"], "schema")
+    learned = reader.decode(list[dict[str, list[float]]], data["learned"], "learned")
+    scaling = decode_scaling(data["scaling"])
+    terms = LabelDesign.fit(scaling, schema).terms
+    require(len(learned) == len(terms), "its terms have learned something else")
+    return LabelDesign.fit(scaling, schema, learned=dict(zip(terms, learned, strict=True)))
+
+
+def is_seed(random_state: Any) -> bool:
+    """Whether a random state can be stored: an integer or None."""
+    return random_state is None or isinstance(random_state, (int, np.integer))

@@ -7,10 +7,12 @@ here. What else must hold stands in the hint, or in a method `check_stored` of t
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass, fields, is_dataclass, replace
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,8 @@ AnyArray = NDArray[Any]
 SMALLEST, LARGEST = 1e-30, 1e30
 _LARGEST_INTEGER = 2**63
 _SPARSE_PARTS = ("data", "indices", "indptr")
+_INTEGERS = np.dtype[np.integer[Any]]
+_SPARSE_TYPES = (np.dtype[np.floating[Any]], _INTEGERS, _INTEGERS)
 _PLAIN = re.compile(r"[\w:.]+", re.ASCII)
 _LENGTH = re.compile(r"([A-Za-z])([+-]1)?")
 
@@ -58,6 +62,9 @@ class Limits:
     most: float = LARGEST
     below: str | int | None = None
     missing: bool = False
+
+
+ANY = Limits()
 
 
 def encode(
@@ -115,159 +122,127 @@ class Decoder:
         self.arrays = arrays
         self.sizes = dict(sizes or {})
         self.given = given or {}
+        self._local: dict[str, int] = {}
 
-    def decode(self, kind: Any, data: Any, path: str = "") -> Any:
+    def decode(self, kind: Any, data: Any, path: str = "", limits: Limits = ANY) -> Any:
         """The value of a type from its JSON data."""
-        return self._decode(kind, data, _Place(path, {}, Limits()))
-
-    def _decode(self, kind: Any, data: Any, place: "_Place") -> Any:
         origin, args = get_origin(kind), get_args(kind)
         if origin is Annotated:
-            return self._decode(args[0], data, place._replace(limits=args[1]))
+            return self.decode(args[0], data, path, args[1])
         if origin in (UnionType, Union):
-            return self._decode_union(args, data, place)
+            return self._decode_union(args, data, path, limits)
         if origin is np.ndarray:
-            return self._decode_array(args[1], data, place)
+            return self._decode_array(args[1], data, path, limits)
         if kind is csr_array:
-            return self._decode_sparse(data, place)
+            return self._decode_sparse(data, path, limits)
         if is_dataclass(kind):
-            return self._decode_dataclass(kind, data, place.path)
+            return self._decode_dataclass(kind, data, path)
         if isinstance(origin, type) and issubclass(origin, Mapping):
-            require(isinstance(data, dict), f"its {place.path} is no table")
-            key, value = args
+            require(isinstance(data, dict), f"its {path} is no table")
             return {
-                key(name): self._decode(value, own, place.at(entry_path(place.path, i, name)))
+                args[0](name): self.decode(args[1], own, entry_path(path, i, name))
                 for i, (name, own) in enumerate(data.items())
             }
         if origin in (list, tuple):
-            return self._decode_sequence(origin, args, data, place)
-        if kind is Any or (origin is Literal and isinstance(data, str) and data in args):
-            return data
-        return _decode_scalar(kind, data, place)
+            require(isinstance(data, list), f"its {path} is no list")
+            many = origin is list or args[-1] is Ellipsis
+            kinds = [args[0]] * len(data) if many else args
+            fits = len(kinds) == len(data) and self._fits((len(data),), limits)
+            require(fits, f"its {path} is of another length")
+            return origin(self.decode(kinds[i], data[i], f"{path}.{i}") for i in range(len(data)))
+        if origin is Literal:
+            require(isinstance(data, str) and data in args, f"its {path} is invalid")
+        elif kind is not Any:
+            _check_scalar(kind, data, path, limits)
+        # An integer stays one where numbers are wanted: files that are saved again are the same.
+        return data
 
-    def _decode_union(self, kinds: tuple[Any, ...], data: Any, place: "_Place") -> Any:
+    def _decode_union(self, kinds: tuple[Any, ...], data: Any, path: str, limits: Limits) -> Any:
         if data is None and NoneType in kinds:
             return None
         *others, last = (kind for kind in kinds if kind is not NoneType)
         for kind in others:
-            try:
-                return self._decode(kind, data, place)
-            except InvalidContents:
-                continue
-        return self._decode(last, data, place)
+            with suppress(InvalidContents):
+                return self.decode(kind, data, path, limits)
+        return self.decode(last, data, path, limits)
 
     def _decode_dataclass(self, kind: Any, data: Any, path: str) -> Any:
         hints = get_type_hints(kind, include_extras=True)
         paths = {field.name: _join(path, field.name) for field in fields(kind) if field.init}
-        stored = [name for name, own in paths.items() if own not in self.given]
-        fits = isinstance(data, dict) and sorted(data) == sorted(stored)
+        values = {name: self.given[own] for name, own in paths.items() if own in self.given}
+        wanted = [name for name in paths if name not in values]
+        fits = isinstance(data, dict) and sorted(data) == sorted(wanted)
         require(fits, f"its {path or 'contents'} lack an entry, or have another one")
-        values, place = {}, _Place(path, {}, Limits())
-        for name, own in paths.items():
-            known = name not in stored
-            values[name] = (
-                self.given[own] if known else self._decode(hints[name], data[name], place.at(own))
-            )
+        inner = copy(self)
+        inner._local = {}
+        for name in wanted:
+            values[name] = inner.decode(hints[name], data[name], paths[name])
         value = kind(**values)
         if hasattr(value, "check_stored"):
             value.check_stored()
         return value
 
-    def _decode_sequence(self, kind: Any, args: tuple[Any, ...], data: Any, place: "_Place") -> Any:
-        require(isinstance(data, list), f"its {place.path} is no list")
-        kinds = [args[0]] * len(data) if kind is list or args[-1] is Ellipsis else list(args)
-        fits = len(kinds) == len(data) and self._fits((len(data),), place)
-        require(fits, f"its {place.path} is of another length")
-        return kind(
-            self._decode(own, item, place.at(f"{place.path}.{i}"))
-            for i, (own, item) in enumerate(zip(kinds, data, strict=True))
-        )
-
-    def _decode_array(self, dtype: Any, order: Any, place: "_Place") -> AnyArray:
-        name = place.path
-        require(name in self.arrays, f"it has no array {name!r}")
-        array = self.arrays[name]
-        array = array.T if order == "F" else array
+    def _decode_array(self, dtype: Any, order: Any, path: str, limits: Limits) -> AnyArray:
+        require(path in self.arrays, f"it has no array {path!r}")
+        array = self.arrays[path].T if order == "F" else self.arrays[path]
         kind = get_origin(get_args(dtype)[0]) or get_args(dtype)[0]
         is_flag = kind is np.bool_
         fits = array.dtype == np.uint8 if is_flag else np.issubdtype(array.dtype, kind)
-        require(fits, f"its array {name!r} is {array.dtype}")
-        require(self._fits(array.shape, place), f"its array {name!r} has shape {array.shape}")
-        limits = Limits(below=2) if is_flag else place.limits
-        self._check_range(array, place._replace(limits=limits))
+        require(fits, f"its array {path!r} is {array.dtype}")
+        require(self._fits(array.shape, limits), f"its array {path!r} is {array.shape}")
+        self._check_range(array, path, Limits(below=2) if is_flag else limits)
         return array.view(np.bool_) if is_flag else array
 
-    def _decode_sparse(self, data: Any, place: "_Place") -> csr_array:
-        shape, name = self.decode(tuple[int, int], data, place.path), place.path
-        require(self._fits(shape, place), f"its matrix {name!r} has shape {shape}")
-        limits = Limits(None, place.limits.least, place.limits.most)
+    def _decode_sparse(self, data: Any, path: str, limits: Limits) -> csr_array:
+        shape, free = self.decode(tuple[int, int], data, path), replace(limits, shape=None)
+        require(self._fits(shape, limits), f"its matrix {path!r} has shape {shape}")
         parts = [
-            self._decode_array(dtype, "C", _Place(f"{name}.{part}", place.local, limits))
-            for dtype, part in zip((_FLOATS, _INTEGERS, _INTEGERS), _SPARSE_PARTS, strict=True)
+            self._decode_array(dtype, "C", f"{path}.{part}", own)
+            for dtype, part, own in zip(_SPARSE_TYPES, _SPARSE_PARTS, (free, ANY, ANY), strict=True)
         ]
-        matrix = csr_array(tuple(parts), shape=shape)
-        # No index that is out of range reaches compiled code.
-        matrix.check_format(full_check=True)
-        require(matrix.has_canonical_format, f"its matrix {name!r} has entries out of order")
-        return matrix
+        return checked_matrix(parts, shape)
 
-    def _fits(self, shape: tuple[int, ...], place: "_Place") -> bool:
+    def _fits(self, shape: tuple[int, ...], limits: Limits) -> bool:
         """Whether an array has the lengths that are wanted, of which new ones are remembered."""
-        if place.limits.shape is None:
+        if limits.shape is None:
             return True
-        wanted = place.limits.shape.split()
-        return len(wanted) == len(shape) and all(
-            self._is_length(own, length, place.local)
-            for own, length in zip(wanted, shape, strict=True)
-        )
+        wanted = limits.shape.split()
+        return len(wanted) == len(shape) and all(map(self._is_length, wanted, shape))
 
-    def _is_length(self, wanted: str, length: int, local: dict[str, int]) -> bool:
+    def _is_length(self, wanted: str, length: int) -> bool:
         if (parts := _LENGTH.fullmatch(wanted)) is None:
             return length == int(wanted)
-        letter, more = parts[1], int(parts[2] or 0)
-        known = self.sizes if letter.isupper() else local
-        return length >= max(more, 0) and known.setdefault(letter, length - more) == length - more
+        letter, rest = parts[1], length - int(parts[2] or 0)
+        known = self.sizes if letter.isupper() else self._local
+        return rest >= 0 and known.setdefault(letter, rest) == rest
 
-    def _check_range(self, array: AnyArray, place: "_Place") -> None:
-        least, most, below = place.limits.least, place.limits.most, place.limits.below
+    def _check_range(self, array: AnyArray, path: str, limits: Limits) -> None:
+        least, most, below = limits.least, limits.most, limits.below
         if below is not None:
             least, most = 0, (below if isinstance(below, int) else self.sizes[below]) - 1
         # Not np.isfinite, which needs an array of the same size. NaN fails every comparison.
-        smallest, largest = (np.fmin, np.fmax) if place.limits.missing else (np.minimum, np.maximum)
-        inside = not array.size
-        if array.size:
-            low = float(smallest.reduce(array, axis=None))
-            high = float(largest.reduce(array, axis=None))
-            unknown = place.limits.missing and np.isnan(low)
-            inside = bool(unknown) or (least <= low and high <= most)
-        require(inside, f"its array {place.path!r} holds numbers out of range")
+        smallest, largest = (np.fmin, np.fmax) if limits.missing else (np.minimum, np.maximum)
+        low = smallest.reduce(array, None, np.float64, initial=least)
+        high = largest.reduce(array, None, np.float64, initial=least)
+        inside = not array.size or (low >= least and high <= most)
+        require(inside, f"its array {path!r} holds numbers out of range")
 
 
-class _Place(NamedTuple):
-    """Where a value is, which lengths small letters stand for there, and what it must be like."""
-
-    path: str
-    local: dict[str, int]
-    limits: Limits
-
-    def at(self, path: str) -> "_Place":
-        """A value within this one, which has no limits yet."""
-        return _Place(path, self.local, Limits())
+def checked_matrix(parts: Sequence[AnyArray], shape: tuple[int, int]) -> csr_array:
+    """The matrix of data, indices and starts, of which none reaches compiled code unchecked."""
+    matrix = csr_array(tuple(parts), shape=shape)
+    matrix.check_format(full_check=True)
+    require(matrix.has_canonical_format, "a matrix has entries out of order")
+    return matrix
 
 
-_FLOATS = np.dtype[np.floating[Any]]
-_INTEGERS = np.dtype[np.integer[Any]]
-
-
-def _decode_scalar(kind: Any, data: Any, place: _Place) -> Any:
+def _check_scalar(kind: Any, data: Any, path: str, limits: Limits) -> None:
     fits = kind in (bool, int, float, str)
     fits &= type(data) in ((int, float) if kind is float else (kind,))
     if fits and kind in (int, float):
         inside = kind is float or abs(data) < _LARGEST_INTEGER
-        fits = inside and place.limits.least <= data <= place.limits.most
-    require(fits, f"its {place.path} is invalid")
-    # An integer stays one where numbers are wanted: files that are saved again are the same.
-    return data
+        fits = inside and limits.least <= data <= limits.most
+    require(fits, f"its {path} is invalid")
 
 
 def _join(path: str, name: str) -> str:

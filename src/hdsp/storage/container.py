@@ -57,20 +57,22 @@ def write_file(path: Path, kind: str, data: Any, arrays: Mapping[str, AnyArray])
 
 def read_file(path: Path, kind: str) -> tuple[Any, dict[str, AnyArray]]:
     """The JSON data and the arrays of a file; writing to an array changes its copy in memory."""
-    header, arrays = _open(path)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {str(path)!r} to load: check the path.")
     try:
+        header, arrays = _map_arrays(path)
         require(header["kind"] == kind, f"it is no {kind}")
-        if header["version"] != VERSION:
-            raise ModelFileError(
-                f"{str(path)!r} is of format version {header['version']!r:.20}, and this hdsp "
-                f"reads {VERSION}: load it with the hdsp that saved it, or fit the model again."
-            )
-        require(header["checksum"] == checksum(kind, arrays), "its checksum is wrong")
-        return _parse(arrays.pop(_DATA).tobytes()), arrays
-    except ModelFileError:
-        raise
-    except PARSE_ERRORS as error:
+        known = header["version"] == VERSION
+        require(not known or header["checksum"] == checksum(kind, arrays), "its checksum is wrong")
+        data = _parse(arrays.pop(_DATA).tobytes()) if known else None
+    except (OSError, *PARSE_ERRORS) as error:
         raise unusable(path, error) from error
+    if not known:
+        raise ModelFileError(
+            f"{str(path)!r} is of format version {header['version']!r:.20}, and this hdsp "
+            f"reads {VERSION}: load it with the hdsp that saved it, or fit the model again."
+        )
+    return data, arrays
 
 
 def checksum(kind: str, arrays: Mapping[str, AnyArray]) -> str:
@@ -83,34 +85,23 @@ def checksum(kind: str, arrays: Mapping[str, AnyArray]) -> str:
     return f"crc32 {total:08x}"
 
 
-def unusable(
-    path: Path, error: Exception, otherwise: str = "its contents do not fit together"
-) -> ModelFileError:
-    """The error to raise for a file with invalid contents, or for another reason."""
-    reason = str(error) if isinstance(error, InvalidContents) else otherwise
+def unusable(path: Path, error: Exception) -> ModelFileError:
+    """The error to raise for a file with invalid contents."""
     return ModelFileError(
-        f"{str(path)!r} is not a file that HDSP can use, since {reason}: save it again, or use "
-        "another copy."
+        f"{str(path)!r} is not a file that HDSP can use, since {reason_of(error)}: save it again, "
+        "or use another copy."
     )
 
 
-def _open(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """Header and arrays; safetensors checks that the header accounts for every byte."""
-    if not path.exists():
-        raise FileNotFoundError(f"There is no file {str(path)!r} to load: check the path.")
-    if path.is_dir():
-        raise unusable(path, InvalidContents("it is a folder"))
-    try:
-        path.open("rb").close()
-    except OSError as error:
-        raise type(error)(
-            f"{str(path)!r} cannot be read ({error.strerror}): check its permissions."
-        ) from error
-    try:
-        text, arrays = map_arrays(path)
-        return _parse(text), arrays
-    except (OSError, *PARSE_ERRORS) as error:
-        raise unusable(path, error, "it is of another format, or cut short") from error
+def reason_of(error: Exception) -> str:
+    """Why a file cannot be used, for a sentence."""
+    if isinstance(error, InvalidContents):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"it cannot be read ({error.strerror or error})"
+    if isinstance(error, SafetensorError):
+        return "it is of another format, or cut short"
+    return "its contents do not fit together"
 
 
 def _parse(text: str | bytes) -> Any:
@@ -156,18 +147,17 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             temporary.unlink(missing_ok=True)
 
 
-def map_arrays(path: Path) -> tuple[str, dict[str, AnyArray]]:
-    """The text in the header of a file, and its arrays.
+def _map_arrays(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """The header of a file, and its arrays; writing to an array changes its copy in memory alone.
 
-    Writing to an array changes its copy in memory alone. safetensors checks that the header
-    accounts for every byte; what else can be wrong raises one of `PARSE_ERRORS`.
+    safetensors checks that the header accounts for every byte; what else can be wrong raises one
+    of `PARSE_ERRORS`.
     """
     with safe_open(path, framework="numpy") as file:
-        text = (file.metadata() or {})[_KEY]
-        layout = [
-            (name, file.get_slice(name).get_dtype(), file.get_slice(name).get_shape())
-            for name in file.offset_keys()
-        ]
+        metadata = file.metadata() or {}
+        require(_KEY in metadata, "it is of another format, or cut short")
+        slices = [(name, file.get_slice(name)) for name in file.offset_keys()]
+        layout = [(name, own.get_dtype(), own.get_shape()) for name, own in slices]
     with path.open("rb") as plain:
         # Copy on write, so that the file never changes.
         mapped = mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_COPY)
@@ -179,7 +169,7 @@ def map_arrays(path: Path) -> tuple[str, dict[str, AnyArray]]:
         count = int(np.prod(shape, dtype=object))
         arrays[name] = np.frombuffer(mapped, dtype, count, start).reshape(shape)
         start += count * dtype.itemsize
-    return text, arrays
+    return _parse(metadata[_KEY]), arrays
 
 
 def write_arrays(file: BinaryIO, arrays: Mapping[str, AnyArray], text: str) -> None:
@@ -194,11 +184,8 @@ def write_arrays(file: BinaryIO, arrays: Mapping[str, AnyArray], text: str) -> N
     for name in names:
         array, start = arrays[name], end
         end += array.nbytes
-        entries[name] = {
-            "dtype": _CODES[array.dtype.str],
-            "shape": array.shape,
-            "data_offsets": [start, end],
-        }
+        place = {"shape": array.shape, "data_offsets": [start, end]}
+        entries[name] = {"dtype": _CODES[array.dtype.str], **place}
     header = json.dumps(entries).encode()
     header += b" " * (-len(header) % 8)
     file.write(len(header).to_bytes(8, "little") + header)
