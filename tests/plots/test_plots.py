@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 
 from hdsp import plots, simulate
-from hdsp.plots.drawing import draw_points
+from hdsp.plots import drawing
 from hdsp.plots.labels import strongest
 from tests.report.corpora import fit, fit_searched, make_corpus, reviews
 
@@ -46,10 +48,11 @@ def numbers(ax):
 
 
 def drawn(ax):
-    """Where the dots of intervals are, from the top."""
-    lines = [line for line in ax.lines if line.get_marker() == "o"]
-    at = {y: x for line in lines for x, y in zip(*line.get_data(), strict=True)}
-    return np.array([at[y] for y in sorted(at)])
+    """Where the dots of the first series are, from the top."""
+    if ax.lines[0].get_marker() == "o":
+        return ax.lines[0].get_xdata()
+    (dots,) = (part for part in ax.collections if isinstance(part, PathCollection))
+    return dots.get_offsets()[:, 0]
 
 
 CALLS = {
@@ -93,10 +96,12 @@ def test_effects_of_a_label_are_those_of_the_model(model, ax):
     assert numbers(ax) == [*order[:-3:-1], *order[1::-1]]
     np.testing.assert_allclose(drawn(ax), table["effect"][numbers(ax)])
     assert ax.get_title() == "shoes (shoes - other department)"
-    spans = [collection.get_segments() for collection in ax.collections]
-    limits = sorted((segment[:, 0].min(), segment[:, 0].max()) for s in spans for segment in s)
-    wanted = sorted(zip(table["lower"][numbers(ax)], table["upper"][numbers(ax)], strict=True))
-    np.testing.assert_allclose(limits, wanted)
+    limits = [segment[:, 0] for segment in ax.collections[0].get_segments()]
+    np.testing.assert_allclose(limits, table.loc[numbers(ax), ["lower", "upper"]])
+    unsure = (table["lower"] <= 0) & (table["upper"] >= 0)
+    colours = np.where(table["effect"] < 0, drawing.ORANGE, drawing.BLUE)
+    wanted = to_rgba_array(np.where(unsure, drawing.GREY, colours)[numbers(ax)])
+    np.testing.assert_array_equal(ax.collections[0].get_colors(), wanted)
 
 
 @pytest.mark.parametrize(
@@ -232,8 +237,7 @@ def test_observed_against_expected(model, corpus, ax):
     observed = model.proportions_[own == 1].mean(axis=0)
     np.testing.assert_allclose(drawn(ax), observed[numbers(ax)])
     expected = model.expected_topics(corpus.labels)[own == 1].mean(axis=0)
-    (diamonds,) = [line for line in ax.lines if line.get_marker() == "D"]
-    np.testing.assert_allclose(diamonds.get_xdata(), expected[numbers(ax)])
+    np.testing.assert_allclose(ax.lines[1].get_xdata(), expected[numbers(ax)])
 
 
 @pytest.mark.parametrize(
@@ -262,7 +266,7 @@ def test_without_matplotlib_it_says_what_to_install(model, monkeypatch):
 
 def test_names_stand_beside_large_marks(ax):
     places, sizes = np.array([[0.0, 0.0], [1.0, 1.0], [0.5, 0.5]]), [400.0, 400.0, 10.0]
-    draw_points(ax, "topic", places, ["left", "right", "$small$"], sizes, [0, 1, 2])
+    drawing.draw_points(ax, "topic", places, ["left", "right", "$small$"], sizes, [0, 1, 2])
     ax.figure.canvas.draw()
     for text, place, size in zip(ax.texts, places, sizes, strict=True):
         x, _ = ax.transData.transform(place)

@@ -4,10 +4,9 @@ They need matplotlib, an extra: ``pip install 'hdsp[plots]'``. Without `ax` they
 with pyplot, which notebooks show.
 """
 
-from hdsp.plots.fits import history, search
-from hdsp.plots.labels import effects, expected_topics, heatmap, observed, perspectives
-from hdsp.plots.levels import curve, levels
-from hdsp.plots.topics import correlations, map, summary, words
+from hdsp.plots.labels import curve, effects, expected_topics, heatmap, levels, observed
+from hdsp.plots.labels import perspectives as perspectives
+from hdsp.plots.topics import correlations, history, map, search, summary, words
 
 __all__ = [
     "correlations",

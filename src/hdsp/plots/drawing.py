@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from hdsp.analysis.topics import word_share
 from hdsp.numerics import FloatArray
+from hdsp.report.topics import relevance
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
@@ -39,9 +41,13 @@ def percent_axis(axis: Any) -> None:
     axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
 
 
-def without_frame(ax: Any) -> None:
-    """Leave out the lines that say nothing."""
-    ax.spines[["top", "right"]].set_visible(False)
+def log_axis(ax: Any) -> None:
+    """Show numbers, each a multiple of the one before, at even steps."""
+    from matplotlib.ticker import LogLocator
+
+    ax.set_xscale("log", base=2, subs=())
+    ax.xaxis.set_major_locator(LogLocator(base=2, subs=(1.0, 1.5)))
+    ax.xaxis.set_major_formatter("{x:g}")
 
 
 def draw_intervals(
@@ -49,28 +55,43 @@ def draw_intervals(
 ) -> None:
     """One row for each name, the first on top: a dot and its interval, grey if it includes 0."""
     rows = np.arange(len(names))
-    unsure = (lower <= 0) & (upper >= 0)
-    for chosen, colour in (
-        (~unsure & (middle >= 0), BLUE),
-        (~unsure & (middle < 0), ORANGE),
-        (unsure, GREY),
-    ):
-        if chosen.any():
-            sides = np.array([middle - lower, upper - middle])[:, chosen]
-            style = {"fmt": "o", "markersize": 4, "linewidth": 1.5, "color": colour}
-            ax.errorbar(middle[chosen], rows[chosen], xerr=sides, **style)
+    colours = np.select([(lower <= 0) & (upper >= 0), middle >= 0], [GREY, BLUE], ORANGE)
+    ax.hlines(rows, lower, upper, colors=colours, linewidth=1.5)
+    ax.scatter(middle, rows, s=16, c=colours)
     ax.axvline(0.0, color="#AAAAAA", linewidth=0.8, zorder=0)
     set_rows(ax, names)
 
 
+def draw_series(
+    ax: Any, names: Sequence[str], series: Mapping[str, FloatArray], sides: Any = None
+) -> None:
+    """One row for each name, with a dot for each series, and intervals of half widths `sides`.
+
+    `sides` [N, 2, R] are those of N series; None draws bars. A series without a name has no legend.
+    """
+    step = 0.8 / len(series)
+    for place, (name, values) in enumerate(series.items()):
+        rows = np.arange(len(names)) + (place - (len(series) - 1) / 2.0) * step
+        style: dict[str, Any] = {"color": SERIES[place % len(SERIES)], "label": name}
+        if sides is None:
+            ax.barh(rows, values, height=step, **style)
+        else:
+            style |= {"fmt": "o", "markersize": 4, "linewidth": 1.5}
+            ax.errorbar(values, rows, xerr=np.maximum(sides[place], 0.0), **style)
+    set_rows(ax, names)
+    if any(series):
+        ax.legend(frameon=False)
+
+
 def set_rows(ax: Any, names: Sequence[str]) -> None:
-    """Names at the left, the first on top."""
+    """Names at the left, the first on top, and percentages below."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", alpha=0.3)
     ax.set_axisbelow(True)
-    without_frame(ax)
+    ax.spines[["top", "right"]].set_visible(False)
+    percent_axis(ax.xaxis)
 
 
 def draw_matrix(
@@ -113,32 +134,8 @@ def draw_points(
     ax.margins(x=0.15, y=0.06)
 
 
-def draw_levels(
-    ax: Any, names: Sequence[str], series: Mapping[str, FloatArray], sides: Any = None
-) -> None:
-    """One row for each name, with a dot for each series, and intervals of half widths `sides`.
-
-    `sides` [N, 2, R] are those of N series; None draws bars.
-    """
-    step = 0.8 / len(series)
-    for place, (name, values) in enumerate(series.items()):
-        rows = np.arange(len(names)) + (place - (len(series) - 1) / 2.0) * step
-        style: dict[str, Any] = {"color": SERIES[place % len(SERIES)], "label": name}
-        if sides is None:
-            ax.barh(rows, values, height=step, **style)
-        else:
-            style |= {"fmt": "o", "markersize": 4, "linewidth": 1.5}
-            ax.errorbar(values, rows, xerr=np.maximum(sides[place], 0.0), **style)
-    set_rows(ax, names)
-    percent_axis(ax.xaxis)
-    ax.legend(frameon=False)
-
-
 def topic_names(model: Any, topics: Sequence[int], n: int = 3) -> list[str]:
     """What topics are called in figures: their numbers, and their names or most relevant words."""
-    from hdsp.analysis.topics import word_share
-    from hdsp.report.topics import relevance
-
     fitted = model._model
     share = word_share(fitted)
     overall = fitted.tokens @ share / fitted.tokens.sum()

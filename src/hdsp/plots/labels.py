@@ -1,19 +1,29 @@
-"""Figures of label effects, and of expected and observed proportions."""
+"""Figures of effects, levels and curves of labels, and of expected and observed proportions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import cycle, product
 from typing import Any
 
 import numpy as np
 
+from hdsp.analysis.effects import TopicRegression
+from hdsp.analysis.label_effects import own_regression
+from hdsp.analysis.levels import curve_columns, level_columns, observed_means
 from hdsp.checks import check_known
 from hdsp.corpus import Corpus
-from hdsp.numerics import IntArray
+from hdsp.numerics import FloatArray, IntArray
 from hdsp.plots import drawing
+from hdsp.report.documents import observed_by_label, read_from_words
+from hdsp.report.effects import effect_table
+from hdsp.report.layout import seriate
 
 # The half width of a 90% interval in standard errors.
 _NINE_TENTHS = 1.645
 # Sizes of words.
 _SMALLEST, _LARGEST = 7.0, 17.0
+# Bins of documents whose means are plotted on a curve.
+_BINS = 12
+_LIMITS = ("expected", "lower", "upper")
 
 
 def effects(
@@ -49,29 +59,25 @@ def effects(
     Axes
         What was drawn on.
     """
-    from hdsp.report.effects import effect_table
-
     if (label is None) == (topic is None):
         raise ValueError("hdsp.plots.effects needs either `label` or `topic`.")
     ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.24 * n)
     table = effect_table(model, level, labels=label)
+    if topic is None and len(table.labels) != 1:
+        raise ValueError(
+            f"`label` of hdsp.plots.effects must name one label. {label!r} has "
+            f"{len(table.labels)}; choose one of them."
+        )
+    place = 0 if topic is None else (slice(None), topic)
+    columns = table.effect[place], table.lower[place], table.upper[place]
+    shown = strongest(columns[0], n)
     if topic is None:
-        if len(table.labels) != 1:
-            raise ValueError(
-                f"`label` of hdsp.plots.effects must name one label. {label!r} has "
-                f"{len(table.labels)}; choose one of them."
-            )
-        columns = (table.effect[0], table.lower[0], table.upper[0])
-        shown = strongest(columns[0], n)
         names = drawing.topic_names(model, shown.tolist())
         ax.set_title(f"{label} ({table.contrasts[0]})")
     else:
-        columns = (table.effect[:, topic], table.lower[:, topic], table.upper[:, topic])
-        shown = strongest(columns[0], n)
         names = [model.label_names_[table.labels[row]] for row in shown]
         ax.set_title(f"topic {drawing.topic_names(model, [topic])[0]}")
     drawing.draw_intervals(ax, names, *(column[shown] for column in columns))
-    drawing.percent_axis(ax.xaxis)
     ax.set_xlabel(f"effect on the topic's proportion, {level:.0%} interval")
     return ax
 
@@ -97,9 +103,6 @@ def heatmap(
     Axes
         The Axes with the figure.
     """
-    from hdsp.report.effects import effect_table
-    from hdsp.report.layout import seriate
-
     table = effect_table(model, labels=labels)
     estimable = np.flatnonzero(~np.isnan(table.effect).all(axis=1))
     carriers = model._model.carriers[table.labels[estimable]]
@@ -111,17 +114,11 @@ def heatmap(
     ax = drawing.axes_or_new(ax, 3.5 + 0.22 * len(chosen), 1.8 + 0.24 * len(topics))
     # Otherwise the most extreme hundredth would pale all others.
     limit = float(np.quantile(np.abs(effect), 0.99)) or 1.0
-    bar = drawing.draw_matrix(
-        ax,
-        effect,
-        drawing.topic_names(model, topics[by_topic].tolist()),
-        [model.label_names_[j] for j in table.labels[chosen[by_label]]],
-        label="effect on the topic's proportion",
-        cmap="RdBu",
-        vmin=-limit,
-        vmax=limit,
-        extend="both",
-    )
+    style = {"cmap": "RdBu", "vmin": -limit, "vmax": limit, "extend": "both"}
+    rows = drawing.topic_names(model, topics[by_topic].tolist())
+    columns = [model.label_names_[j] for j in table.labels[chosen[by_label]]]
+    told = "effect on the topic's proportion"
+    bar = drawing.draw_matrix(ax, effect, rows, columns, label=told, **style)
     drawing.percent_axis(bar.ax.yaxis)
     return ax
 
@@ -148,10 +145,8 @@ def expected_topics(
     Axes
         What was drawn on.
     """
-    known = {block.name for block in model.label_schema_.blocks}
-    if set(label_sets) <= known and not any(
-        isinstance(one, Mapping) for one in label_sets.values()
-    ):
+    nested = any(isinstance(one, Mapping) for one in label_sets.values())
+    if not nested and set(label_sets) <= set(model.label_schema_.slices()):
         name = ", ".join(f"{column} {value}" for column, value in label_sets.items())
         label_sets = {name: label_sets}
     shares = np.concatenate([model.expected_topics(labels) for labels in label_sets.values()])
@@ -163,7 +158,7 @@ def expected_topics(
     shown = np.argsort(-shares.max(axis=0), kind="stable")[:n]
     ax = drawing.axes_or_new(ax, 6.0, 1.0 + 0.16 * len(shown) * (len(label_sets) + 1))
     series = {name: share[shown] for name, share in zip(label_sets, shares, strict=True)}
-    drawing.draw_levels(ax, drawing.topic_names(model, shown.tolist()), series)
+    drawing.draw_series(ax, drawing.topic_names(model, shown.tolist()), series)
     ax.set_xlabel("expected proportion")
     return ax
 
@@ -191,8 +186,6 @@ def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = N
     Axes
         What was drawn on.
     """
-    from hdsp.report.documents import observed_by_label, read_from_words
-
     found = observed_by_label(model, corpus, read_from_words(model, corpus)[0])
     owner = "hdsp.plots.observed"
     check_known(label, found.names, "label", owner, "a label of documents in `corpus`")
@@ -200,15 +193,11 @@ def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = N
     seen, expected, error = found.observed[group], found.expected[group], found.error[group]
     shown = np.argsort(-np.maximum(seen, expected), kind="stable")[:n]
     ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.24 * len(shown))
-    rows = np.arange(len(shown))
-    found_style = {"fmt": "o", "markersize": 4, "color": drawing.BLUE, "label": "observed (90%)"}
-    ax.errorbar(seen[shown], rows, xerr=_NINE_TENTHS * error[shown], **found_style)
-    style = {"markersize": 4, "color": drawing.ORANGE, "label": "expected from labels"}
-    ax.plot(expected[shown], rows, "D", **style)
-    drawing.set_rows(ax, drawing.topic_names(model, shown.tolist()))
-    drawing.percent_axis(ax.xaxis)
+    half = np.zeros((2, 2, len(shown)))
+    half[0] = _NINE_TENTHS * error[shown]
+    series = {"observed (90%)": seen[shown], "expected from labels": expected[shown]}
+    drawing.draw_series(ax, drawing.topic_names(model, shown.tolist()), series, half)
     ax.set(title=f"{label} ({found.sizes[group]} documents)", xlabel="mean proportion")
-    ax.legend(frameon=False)
     return ax
 
 
@@ -244,24 +233,155 @@ def perspectives(
     left, right = labels[:2] if levels is None else levels
     for name in (left, right):
         check_known(name, labels, "levels", "hdsp.plots.perspectives", f"two levels of {by!r}")
-    found: dict[str, dict[str, float]] = {}
-    for word, label, share in zip(table["word"], table["label"], table["probability"], strict=True):
-        found.setdefault(word, {})[label] = share
-    ratio = np.array([np.log(own[right] / own[left]) for own in found.values()])
-    size = np.sqrt([max(own[left], own[right]) for own in found.values()])
+    cells = zip(table["word"], table["label"], table["probability"], strict=True)
+    share = {(word, label): probability for word, label, probability in cells}
+    words = list(dict.fromkeys(table["word"]))
+    words.sort(key=lambda word: -max(share[word, left], share[word, right]))
+    sides = np.array([[share[word, left], share[word, right]] for word in words])
     # Beyond a ratio of e^3 the other level hardly uses the word.
-    places = np.clip(ratio, -3.0, 3.0)
-    size = _SMALLEST + (_LARGEST - _SMALLEST) * size / size.max()
-    ax = drawing.axes_or_new(ax, 7.0, 0.8 + 0.2 * len(found))
-    rows = np.argsort(np.argsort(-size, kind="stable"))
-    colours = np.where(places > 0.0, drawing.BLUE, drawing.GREY)
-    for word, x, row, large, colour in zip(found, places, rows, size, colours, strict=True):
-        ax.text(x, row, word, fontsize=large, color=colour, ha="center", va="center")
+    places = np.clip(np.log(sides[:, 1] / sides[:, 0]), -3.0, 3.0)
+    sizes = np.sqrt(sides.max(axis=1) / sides.max())
+    ax = drawing.axes_or_new(ax, 7.0, 0.8 + 0.2 * len(words))
+    for row, (word, place, size) in enumerate(zip(words, places, sizes, strict=True)):
+        style = {"color": drawing.BLUE if place > 0.0 else drawing.GREY, "ha": "center"}
+        style["fontsize"] = _SMALLEST + (_LARGEST - _SMALLEST) * size
+        ax.text(place, row, word, va="center", **style)
     ax.axvline(0.0, color=drawing.GREY, linewidth=0.8, zorder=0)
-    ax.set(xlim=(-3.6, 3.6), ylim=(len(found) - 0.3, -0.7), yticks=[])
+    ax.set(xlim=(-3.6, 3.6), ylim=(len(words) - 0.3, -0.7), yticks=[])
     ax.set_xticks(np.log([1 / 10, 1 / 3, 1, 3, 10]), ["10", "3", "1", "3", "10"])
     ax.set_xlabel(f"times as often: {left} (left), {right} (right)")
     ax.set_title(drawing.topic_names(model, [topic])[0])
+    return ax
+
+
+def curve(
+    effects: Any,
+    label: str,
+    by: str | None = None,
+    topics: Sequence[int] | int | None = None,
+    *,
+    n: int = 3,
+    level: float = 0.9,
+    ax: Any = None,
+) -> Any:
+    """Expected proportions along a numeric label with their bands, and document means as points.
+
+    An ordered label, as in ``o(rating)``, is plotted at its values alone.
+
+    Parameters
+    ----------
+    effects : TopicRegression or HDSP
+        The result of `HDSP.estimate_effects`, or a fitted model for its own formula.
+    label : str
+        The name of a numeric label.
+    by : str or None, default=None
+        A category: a curve for each of its levels.
+    topics : sequence of int, int or None, default=None
+        Topic numbers; None is the `n` topics that change most, or the first of them with `by`.
+    n : int, default=3
+        The number of topics if `topics` is None.
+    level : float, default=0.9
+        The confidence level of the pointwise band.
+    ax : Axes, default=None
+        The Axes to draw on; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The Axes with the figure.
+    """
+    regression = _regression(effects)
+    found = curve_columns(regression, label, by, level=level)
+    names = list(dict.fromkeys(found[by])) if by is not None else [""]
+    values = list(dict.fromkeys(found["value"]))
+    limits = np.array([found[name] for name in _LIMITS]).reshape(3, len(names), len(values), -1)
+    means = observed_means(regression, label, by, _BINS)
+    chosen = _chosen(topics, limits[0], 1 if by is not None else n)
+    called = drawing.topic_names(regression, chosen)
+    joined = regression._space.single_values(label) is None
+    ax = drawing.axes_or_new(ax, 6.0, 4.0)
+    series = product(range(len(chosen)), range(len(names)))
+    for (k, g), colour in zip(series, cycle(drawing.SERIES), strict=False):
+        parts = (called[k] if len(chosen) > 1 else "", names[g])
+        style = {"color": colour, "label": " · ".join(filter(None, parts)) or called[k]}
+        middle, lower, upper = limits[:, g, :, chosen[k]]
+        if joined:
+            ax.fill_between(values, lower, upper, color=colour, alpha=0.15, linewidth=0)
+            ax.plot(values, middle, **style)
+        else:
+            sides = np.maximum([middle - lower, upper - middle], 0.0)
+            ax.errorbar(values, middle, yerr=sides, fmt="D", markersize=4, **style)
+        at, mean = means[names[g]]
+        ax.plot(at, mean[:, chosen[k]], "o", color=colour, markersize=4)
+    # Unbiased means of few documents may be slightly negative.
+    lowest = min(float(np.nanmin(mean[:, chosen], initial=0.0)) for _, mean in means.values())
+    if len(chosen) == 1:
+        ax.set_title(f"topic {called[0]}")
+    drawing.percent_axis(ax.yaxis)
+    ax.set(xlabel=label, ylabel="proportion", ylim=(1.1 * lowest, None))
+    ax.legend(frameon=False, fontsize="small")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _regression(effects: Any) -> TopicRegression:
+    """A regression, or the regression of a model on its own labels."""
+    return effects if isinstance(effects, TopicRegression) else own_regression(effects._model)
+
+
+def _chosen(topics: Sequence[int] | int | None, expected: FloatArray, n: int) -> list[int]:
+    """The given topics, or the `n` that change most along the second last axis."""
+    if topics is None:
+        change = np.ptp(expected, axis=-2).reshape(-1, expected.shape[-1]).max(axis=0)
+        found: list[int] = np.argsort(-change, kind="stable")[:n].tolist()
+        return found
+    return [topics] if isinstance(topics, int) else list(topics)
+
+
+def levels(
+    effects: Any,
+    label: str,
+    topics: Sequence[int] | int | None = None,
+    *,
+    n: int = 5,
+    level: float = 0.9,
+    ax: Any = None,
+) -> Any:
+    """Expected proportions at the levels of a label, with their intervals.
+
+    Parameters
+    ----------
+    effects : TopicRegression or HDSP
+        The result of `HDSP.estimate_effects`, or a fitted model for its own formula.
+    label : str
+        A label column.
+    topics : sequence of int, int or None, default=None
+        Topic numbers; None is the `n` topics that differ most.
+    n : int, default=5
+        The number of topics if `topics` is None.
+    level : float, default=0.9
+        The confidence level of the intervals.
+    ax : Axes, default=None
+        The Axes to draw on; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The Axes with the figure.
+    """
+    regression = _regression(effects)
+    columns = level_columns(regression, label, level)
+    values = dict.fromkeys(columns["value"])
+    names = [value if isinstance(value, str) else f"{value:.6g}" for value in values]
+    limits = np.array([columns[name] for name in _LIMITS])
+    expected, lower, upper = limits.reshape(3, len(names), -1)
+    chosen = _chosen(topics, expected, n)
+    ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.2 * len(chosen) * (len(names) + 1))
+    series = dict(zip(names, expected[:, chosen], strict=True))
+    sides = np.stack([expected - lower, upper - expected], axis=1)[..., chosen]
+    drawing.draw_series(ax, drawing.topic_names(regression, chosen), series, sides)
+    ax.set_xlabel(f"expected proportion, {level:.0%} interval")
+    ax.get_legend().set_title(label)
     return ax
 
 

@@ -1,12 +1,17 @@
-"""Figures of topics: their words, and where they lie."""
+"""Figures of topics, their words and where they lie, and of the fit that found them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hdsp.analysis.topics import correlation_columns, topic_columns, word_share
-from hdsp.checks import check_choice
+from hdsp.checks import check_choice, check_known
 from hdsp.plots import drawing
+from hdsp.report import topics as measures
+from hdsp.report.effects import report_effects
+from hdsp.report.fit import history_columns
+from hdsp.report.layout import place_together, seriate
 
 _WORDS = ("words", "frex_words", "distinctive_words")
 
@@ -32,18 +37,14 @@ def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: An
     Axes
         What was drawn on.
     """
-    from hdsp.report import topics as measures
-
     share = word_share(model._model)
     overall = measures.word_frequency(model, share)
     order = measures.relevance(share[topic], overall, relevance)
     shown = np.argsort(-order, kind="stable")[:n]
     ax = drawing.axes_or_new(ax, 4.0, 0.8 + 0.22 * len(shown))
-    rows = np.arange(len(shown))
-    ax.barh(rows, share[topic, shown], height=0.7, color=drawing.BLUE)
-    ax.plot(overall[shown], rows, "|", color=drawing.GREY, markersize=9, markeredgewidth=1.5)
-    drawing.set_rows(ax, [model.words_[i] for i in shown])
-    drawing.percent_axis(ax.xaxis)
+    drawing.draw_series(ax, [model.words_[i] for i in shown], {"": share[topic, shown]})
+    style = {"color": drawing.GREY, "markersize": 9, "markeredgewidth": 1.5}
+    ax.plot(overall[shown], np.arange(len(shown)), "|", **style)
     name = model.topic_names_.get(topic)
     title = f"topic {topic}" if name is None else f"topic {topic} · {name}"
     ax.set(title=title, xlabel="probability of the word")
@@ -77,23 +78,15 @@ def summary(
     table = topic_columns(model._model, n_words)
     share = np.asarray(table["share"][:n])
     ax = drawing.axes_or_new(ax, 7.0, 0.8 + 0.24 * len(share))
-    ax.barh(np.arange(len(share)), share, height=0.7, color=drawing.BLUE)
+    drawing.draw_series(ax, [str(topic) for topic in range(len(share))], {"": share})
     for row, (size, own) in enumerate(zip(share, table[words], strict=False)):
         name = model.topic_names_.get(row)
-        ax.annotate(
-            own if name is None else f"{name}: {own}",
-            (size, row),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-            # A word may be a $.
-            parse_math=False,
-        )
-    drawing.set_rows(ax, [str(topic) for topic in range(len(share))])
+        told = own if name is None else f"{name}: {own}"
+        # A word may be a $.
+        style = {"va": "center", "fontsize": "small", "parse_math": False}
+        ax.annotate(told, (size, row), xytext=(4, 0), textcoords="offset points", **style)
     # Room for the words.
     ax.set_xlim(0.0, 2.2 * float(share.max()))
-    drawing.percent_axis(ax.xaxis)
     ax.set(xlabel="share of the corpus' words", ylabel="topic")
     return ax
 
@@ -117,9 +110,6 @@ def map(model: Any, *, labels: bool = False, n_names: int = 20, ax: Any = None) 
     Axes
         The Axes with the figure.
     """
-    from hdsp.report.effects import report_effects
-    from hdsp.report.layout import place_together
-
     table, _ = report_effects(model, 0.9)
     places, label_places = place_together(word_share(model._model), table.effect)
     share = model.topic_tokens_[: model.n_topics_]
@@ -159,8 +149,6 @@ def correlations(model: Any, *, n: int = 30, level: float = 0.9, ax: Any = None)
     Axes
         What was drawn on.
     """
-    from hdsp.report.layout import seriate
-
     table = correlation_columns(model._model, level)
     topic, other = (np.array(table[name], dtype=np.int64) for name in ("topic", "other"))
     value, lower, upper = (np.array(table[name]) for name in ("correlation", "lower", "upper"))
@@ -173,8 +161,85 @@ def correlations(model: Any, *, n: int = 30, level: float = 0.9, ax: Any = None)
     np.fill_diagonal(found, np.nan)
     ax = drawing.axes_or_new(ax, 3.5 + 0.24 * len(chosen), 2.5 + 0.2 * len(chosen))
     names = drawing.topic_names(model, chosen.tolist())
-    drawing.draw_matrix(
-        ax, found, names, names, label="correlation", cmap="RdBu", vmin=-limit, vmax=limit
-    )
+    style = {"cmap": "RdBu", "vmin": -limit, "vmax": limit}
+    drawing.draw_matrix(ax, found, names, names, label="correlation", **style)
     ax.set_facecolor("#DDDDDD")
+    return ax
+
+
+def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = None) -> Any:
+    """The bound, or other columns of `history_`, after each pass.
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model.
+    columns : str or sequence of str, default="bound"
+        What to draw: ``"bound"``, a term of it, ``"document_concentration"`` and so on.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    known = history_columns(model)
+    chosen = [columns] if isinstance(columns, str) else list(columns)
+    for name in chosen:
+        check_known(name, known, "columns", "hdsp.plots.history", "numbers of history_")
+    ax = drawing.axes_or_new(ax, 5.0, 3.2)
+    for place, name in enumerate(chosen):
+        colour = drawing.SERIES[place % len(drawing.SERIES)]
+        ax.plot(known["pass"], known[name], color=colour, marker="o", markersize=3, label=name)
+    ax.set_xlabel("pass")
+    if len(chosen) == 1:
+        ax.set_ylabel(chosen[0].replace("_", " "))
+    else:
+        ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def search(model: Any, *, ax: Any = None) -> Any:
+    """How well the numbers of topics that were tried predict held-out words, and how they read.
+
+    Dashed, at the right: the mean coherence and exclusivity of topics. The upright line is the
+    number of the model's topics, and the band the numbers that are about as good
+    (`n_topics_range_`).
+
+    Parameters
+    ----------
+    model : HDSP
+        A fitted model, whose number of topics was searched for.
+    ax : Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    own = [row for row in model.search_ if row["init"] == model.init_]
+    rows = sorted(own, key=lambda row: row["topics"])
+    if len(rows) < 2:
+        raise ValueError(
+            "hdsp.plots.search needs a fit that found its number of topics: here it was fixed, or "
+            "`init` was an array."
+        )
+    ax = drawing.axes_or_new(ax, 5.0, 3.2)
+    drawing.log_axis(ax)
+    if model.n_topics_range_ is not None:
+        ax.axvspan(*model.n_topics_range_, color=drawing.ORANGE, alpha=0.15, linewidth=0)
+    ax.axvline(len(model.components_), color=drawing.ORANGE, linewidth=1.5)
+    topics, score = [row["topics"] for row in rows], [row["perplexity"] for row in rows]
+    ax.plot(topics, score, color=drawing.BLUE, marker="o", markersize=4)
+    ax.set(xlabel="topics", ylabel="perplexity of held-out words")
+    ax.spines[["top", "right"]].set_visible(False)
+    beside = ax.twinx()
+    for name, colour in (("coherence", drawing.GREEN), ("exclusivity", drawing.GREY)):
+        beside.plot(topics, [row[name] for row in rows], color=colour, linestyle="--", label=name)
+    beside.set(ylim=(min(0.0, *(row["coherence"] for row in rows)), 1.0), ylabel="of topics")
+    beside.spines["top"].set_visible(False)
+    beside.legend(frameon=False, loc="upper center", ncols=2, fontsize="small")
     return ax
