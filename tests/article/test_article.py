@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp import HDSP, Corpus, LabelDataWarning, TextSettings, plots
-from hdsp.article import figures
+from hdsp.article import folder as files
 from hdsp.article.methods import read_asset
 from hdsp.article.tables import escaped, results_text, strongest_effects
 from tests.report.corpora import fit_searched, reviews
@@ -65,7 +65,7 @@ def folder(model, corpus, texts, tmp_path_factory):
 @pytest.fixture
 def without_figures(monkeypatch):
     """Drawing takes most of the time."""
-    monkeypatch.setattr(figures, "_figure", lambda *given: b"%PDF")
+    monkeypatch.setattr(files, "_figure", lambda *given: b"%PDF")
 
 
 def read(path):
@@ -108,33 +108,34 @@ def test_effects_are_the_models(folder, model):
         assert found[name].tolist() == expected[name].tolist()
 
 
-def test_effects_are_drawn_with_their_intervals(model, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(figures.drawing, "draw_intervals", lambda ax, *given: drawn.append(given))
+def effects_of(model):
+    """The table of effects, its columns as lists, and the rows that are printed."""
     table = model.label_effects()
     columns = {name: table[name].tolist() for name in table}
-    figures.draw_effects(model, columns, strongest_effects(model, columns))
-    assert len(drawn) == 6
-    labels = table["label"].unique()
-    strongest = table["effect"].abs().groupby(table["label"]).max()
-    assert strongest.idxmax() in labels
-    for names, *values in drawn:
-        topics = [int(name.split(" · ")[0]) for name in names]
-        own = [
-            rows.set_index("topic").loc[topics, ["effect", "lower", "upper"]].to_numpy().T
-            for _, rows in table.groupby("label")
-        ]
-        assert any(np.array_equal(values, one) for one in own)
+    return table, columns, strongest_effects(model, columns)
+
+
+def test_effects_are_drawn_with_their_intervals(model, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(files.drawing, "draw_intervals", lambda ax, *given: drawn.append(given))
+    table, columns, shown = effects_of(model)
+    files.draw_effects(model, columns, shown)
+    assert len(drawn) == len(shown) == 6
+    for (names, *values), rows in zip(drawn, shown, strict=True):
+        own = table.loc[rows]
+        assert own["label"].nunique() == 1
+        assert [int(name.split(" · ")[0]) for name in names] == own["topic"].tolist()
+        np.testing.assert_array_equal(values, own[["effect", "lower", "upper"]].T)
+    strongest = table["effect"].abs().idxmax()
+    assert any(strongest in rows for rows in shown)
 
 
 def test_one_of_two_levels_is_printed(corpus):
     frame = pd.DataFrame({"side": np.resize(["left", "right"], len(corpus))})
     other = Corpus(corpus.counts, corpus.words, frame)
     model = HDSP(3, init="nmf", max_iter=5, tol=0.1, random_state=0).fit(other)
-    table = model.label_effects()
+    table, columns, (rows,) = effects_of(model)
     assert table["label"].nunique() == 2
-    columns = {name: table[name].tolist() for name in table}
-    (rows,) = strongest_effects(model, columns)
     # Of effects that are due to chance, q is large.
     shown = table.loc[[rows[0], rows[-1]]]
     found = re.findall(r"q = ([\d.]+)", results_text(model, columns, [rows]))
@@ -152,31 +153,27 @@ def test_effects_that_cannot_be_estimated_are_not_printed(model):
 
 
 def test_effects_are_printed_with_unit_and_interval(folder, model):
-    table = model.label_effects()
     printed = (folder / "effects.tex").read_text(encoding="utf-8").replace("$-$", "-")
     told = (folder / "results.md").read_text(encoding="utf-8")
+    table, _, shown = effects_of(model)
     sentences = [one for one in told.split("\n\n") if one.startswith("`")]
-    assert printed.count(r"\multicolumn") == len(sentences) == 6
-    for (label, contrast), rows in table.groupby(["label", "contrast"]):
-        title = f"({contrast}; {rows['n_documents'].iloc[0]} documents)"
-        sentence = next((one for one in sentences if one.startswith(f"`{label}` {title}:")), None)
-        if sentence is None:
-            continue
+    assert printed.count(r"\multicolumn") == len(sentences) == len(shown) == 6
+    for rows, sentence in zip(shown, sentences, strict=True):
+        own = table.loc[rows]
+        first = own.iloc[0]
+        label, title = first["label"], f"({first['contrast']}; {first['n_documents']} documents)"
+        assert sentence.startswith(f"`{label}` {title}:")
         assert rf"\textit{{{escaped(f'{label} {title}')}}}" in printed
-        for row in rows.itertuples():
+        for row in own.itertuples():
             effect, lower, upper = (f"{100 * x:+.1f}" for x in (row.effect, row.lower, row.upper))
             q = "$<$ 0.001" if row.q < 0.001 else f"{row.q:.3f}"
             assert f" & {effect} & {lower} to {upper} & {q} " in printed
-        for place, side in (
-            (rows["effect"].idxmax(), "higher"),
-            (rows["effect"].idxmin(), "lower"),
-        ):
-            row = rows.loc[place]
-            assert f"the proportion of topic {row['topic']} (" in sentence
+        for place, side in ((own["effect"].idxmax(), "higher"), (own["effect"].idxmin(), "lower")):
+            row = own.loc[place]
             assert (
                 f"is {100 * abs(row['effect']):.1f} percentage points {side} (90% interval "
                 f"{100 * row['lower']:+.1f} to {100 * row['upper']:+.1f}, q "
-            ) in sentence
+            ) in sentence.split(f"the proportion of topic {row['topic']} (")[1]
     assert "`rating` (5 - 1; 1" in told
     assert "topic 1 (Cost_5 & 10 %)" in told
 

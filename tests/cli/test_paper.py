@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def here(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("hdsp.article.figures._figure", lambda *given: b"%PDF")
+    monkeypatch.setattr("hdsp.article.folder._figure", lambda *given: b"%PDF")
     return folder
 
 

@@ -5,23 +5,26 @@ import io
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hdsp import progress
 from hdsp.analysis.documents import check_text_of_each, typical_columns
-from hdsp.analysis.label_effects import effect_columns
+from hdsp.analysis.label_effects import effect_columns, own_regression
+from hdsp.analysis.levels import curve_columns
 from hdsp.analysis.new_documents import training_problem
 from hdsp.analysis.refits import Refits, stability_columns, stability_facts, usual_numbers
 from hdsp.analysis.topics import Columns, topic_columns
-from hdsp.article.figures import curve_table, draw_curves, draw_effects, draw_search
-from hdsp.article.methods import methods_text, read_asset
+from hdsp.article.methods import curve_labels, methods_text, read_asset
 from hdsp.article.tables import effect_table, results_text, strongest_effects, topic_table
 from hdsp.corpus import Corpus
 from hdsp.corpus.frames import as_series, is_frame, open_columns
-from hdsp.plots.drawing import check_installed
+from hdsp.numerics import IntArray
+from hdsp.plots import curve, drawing, search
 from hdsp.storage.container import replacing
 from hdsp.storage.delimited import guarded, write_delimited
 
@@ -29,6 +32,8 @@ _OWNER = "HDSP.article"
 # What was written, with checksums.
 _RECORD = "provenance.json"
 _WORDS, _TYPICAL = 10, 2
+# Panels of a figure.
+_PANELS = 6
 
 
 def write_article(
@@ -43,7 +48,7 @@ def write_article(
     """Write the files of `HDSP.article`. Effects pool `refits` to resampled documents."""
     path, fitted = Path(folder), model._model
     former = check_article_folder(path)
-    check_installed()
+    drawing.check_installed()
     if corpus is not None:
         training_problem(fitted, corpus, _OWNER)
         check_text_of_each(texts, corpus, _OWNER)
@@ -70,11 +75,13 @@ def write_article(
                 "effects.tex": effect_table(model, effects, shown).encode(),
                 "results.md": results_text(model, effects, shown).encode(),
             }
-        curves = curve_table(fitted)
-        if labels := list(dict.fromkeys(curves.get("label", ()))):
-            files |= {"curves.csv": _csv(curves), "curves.pdf": draw_curves(model, labels)}
+        if labels := curve_labels(fitted):
+            tables = [curve_columns(own_regression(fitted), name) for name in labels]
+            drawn = labels[:_PANELS]
+            pdf = _figure(len(drawn), 3.2, lambda panel, ax: curve(model, drawn[panel], ax=ax))
+            files |= {"curves.csv": _csv(*tables), "curves.pdf": pdf}
         if "selection.pdf" in methods:
-            files["selection.pdf"] = draw_search(model)
+            files["selection.pdf"] = _figure(1, 3.4, lambda panel, ax: search(model, ax=ax))
         if fits is not None:
             files["stability.csv"] = _csv(fits)
         record = {"hdsp": version("hdsp"), "documents": fitted.source.fingerprint}
@@ -142,9 +149,39 @@ def _stability(model: Any, corpus: Corpus | None, stability: Any) -> Columns | N
     return {name: as_series(column).tolist() for name, column in read.items()}
 
 
-def _csv(columns: Columns) -> bytes:
+def draw_effects(model: Any, effects: Columns, shown: Sequence[IntArray]) -> bytes:
+    """A panel for each label, with the effects in some rows of a table."""
+    names = drawing.topic_names(model, range(len(model.components_)))
+
+    def draw(panel: int, ax: Any) -> None:
+        rows = shown[panel]
+        limits = [np.array(effects[name])[rows] for name in ("effect", "lower", "upper")]
+        drawing.draw_intervals(ax, [names[effects["topic"][row]] for row in rows], *limits)
+        ax.set_title(f"{effects['label'][rows[0]]} ({effects['contrast'][rows[0]]})")
+        ax.set_xlabel("effect on the topic's proportion, 90% interval")
+
+    return _figure(len(shown), 0.9 + 0.24 * max(map(len, shown)), draw)
+
+
+def _figure(n_panels: int, height: float, draw: Callable[[int, Any], Any]) -> bytes:
+    """A PDF of panels in two columns, without its creation date."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    shape = -(-n_panels // 2), min(n_panels, 2)
+    # Names of topics and labels are no formulas, and their letters are to be found by a search.
+    with rc_context({"text.parse_math": False, "pdf.fonttype": 42}):
+        figure = Figure(figsize=(5.5 * shape[1], height * shape[0]), layout="constrained")
+        for panel in range(n_panels):
+            draw(panel, figure.add_subplot(*shape, panel + 1))
+        file = io.BytesIO()
+        figure.savefig(file, format="pdf", metadata={"CreationDate": None})
+    return file.getvalue()
+
+
+def _csv(*tables: Columns) -> bytes:
     file = io.StringIO()
-    write_delimited([columns], file, ",", guarded)
+    write_delimited(tables, file, ",", guarded)
     return file.getvalue().encode()
 
 

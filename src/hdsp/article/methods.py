@@ -1,7 +1,6 @@
 """The methods section of an article, from the model's record."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from importlib.resources import files
 from string import Formatter
 from typing import Any
@@ -24,9 +23,9 @@ _STARTS = {
     "random": "random topics",
     "array": "given topics",
 }
-_BEST = "we chose the number that predicts held-out words best"
 _CHOICE = (
-    f"{_BEST} or, if more topics always predict better, the number beyond which they hardly do"
+    "we chose the number that predicts held-out words best or, if more topics always predict "
+    "better, the number beyond which they hardly do"
 )
 
 
@@ -86,8 +85,7 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
         yield "counted", ""
     else:
         yield from _text_facts(fitted.source.text_settings, n_documents)
-    labels = [_label(fitted, name, corpus) for name in fitted.schema.slices()]
-    labels = [label for label in labels if label]
+    labels = [*filter(None, (_label(fitted, name, corpus) for name in fitted.schema.slices()))]
     yield ("labelled" if labels else "unlabelled"), ""
     yield "labels", listed(labels) if labels else None
     written = formula_of(fitted.space) if str(model.scaling) == "auto" else model.scaling
@@ -103,8 +101,7 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
     yield "seed", str(model.random_state) if seeded else None
     tried = [row["topics"] for row in model.search_ if row["init"] == model.init_]
     if len(tried) > 1:
-        yield from {"fewest": min(tried), "most": max(tried)}.items()
-        yield "choice", _CHOICE
+        yield from {"fewest": min(tried), "most": max(tried), "choice": _CHOICE}.items()
     yield "number", model.number_summary_
     if model.n_returning_ is not None:
         yield "returning", f"{model.n_returning_} of {model.n_topics_}"
@@ -113,9 +110,8 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
     if set(model.topic_names_.values()) - set(model.seeds or ()) and not merged:
         yield "named", ""
     versions = dict(fitted.report.versions) or library_versions()
-    python = f"Python {versions.pop('python')}"
-    packages = [*(f"{name} {version}" for name, version in versions.items()), python]
-    yield "software", listed(packages)
+    versions["Python"] = versions.pop("python")
+    yield "software", listed([f"{name} {version}" for name, version in versions.items()])
 
 
 def _effect_facts(fitted: FittedModel, refits: int | None) -> Iterator[tuple[str, object]]:
@@ -148,14 +144,11 @@ def curve_labels(fitted: FittedModel) -> list[str]:
 
 
 def _text_facts(settings: TextSettings, n_documents: int) -> Iterator[tuple[str, object]]:
-    usual, given = asdict(TextSettings()), asdict(settings)
-    changed = {name for name, value in given.items() if value != usual[name]}
     split = "into words of three letters or more"
-    if callable(settings.tokenizer):
-        split = "by a function of our own"
-    elif settings.tokenizer is not None:
-        split = f"by {settings.tokenizer}"
-    elif "token_pattern" in changed:
+    if settings.tokenizer is not None:
+        own = callable(settings.tokenizer)
+        split = "by a function of our own" if own else f"by {settings.tokenizer}"
+    elif settings.token_pattern != TextSettings().token_pattern:
         split = f"by the pattern {as_code(settings.token_pattern)}"
     yield "split", f"{split}{' and set in lower case' * settings.lowercase}"
     yield "stem", settings.stem and settings.stem.capitalize()

@@ -76,10 +76,10 @@ def strongest_effects(model: Any, effects: Columns) -> list[IntArray]:
     strength = np.where((lower > 0) | (upper < 0), np.abs(effect), 0.0).max(axis=1)
     # Effects that are not estimable are not printed.
     strength[np.isnan(effect).all(axis=1)] = -1.0
-    for block, own in schema.slices().items():
-        if schema.kind(block) == "category" and own.stop - own.start == 2:
-            # The effects of two levels are opposite.
-            strength[[name == schema.names[own.start] for name in names]] = -1.0
+    # The effects of two levels are opposite.
+    pairs = [own for block, own in schema.slices().items() if schema.kind(block) == "category"]
+    opposite = {schema.names[own.start] for own in pairs if own.stop - own.start == 2}
+    strength[[name in opposite for name in names]] = -1.0
     order = np.argsort(-strength, kind="stable")[: min(_LABELS, int((strength >= 0).sum()))]
     return [label * n_topics + strongest(effect[label], _TOPICS) for label in np.sort(order)]
 
@@ -93,12 +93,10 @@ def effect_table(model: Any, effects: Columns, shown: Sequence[IntArray]) -> str
         # No page ends between a label and its first topic.
         lines.append(rf"\multicolumn{{4}}{{@{{}}l}}{{\textit{{{title}}}}} \\*")
         for row in rows:
-            effect, lower, upper = (
-                _points(effects[name][row]).replace("-", "$-$")
-                for name in ("effect", "lower", "upper")
+            effect, lower, upper, q = (
+                cell.replace("-", "$-$").replace("<", "$<$") for cell in _cells(effects, row)
             )
             topic = escaped(names[effects["topic"][row]].replace(" · ", " "))
-            q = _q(effects["q"][row]).replace("<", r"$<$").removeprefix("= ")
             lines.append(rf"\quad {topic} & {effect} & {lower} to {upper} & {q} \\")
     return read_asset("effects.tex").replace("%ROWS", "\n".join(lines))
 
@@ -106,23 +104,20 @@ def effect_table(model: Any, effects: Columns, shown: Sequence[IntArray]) -> str
 def results_text(model: Any, effects: Columns, shown: Sequence[IntArray]) -> str:
     """A sentence for each label on the topics that it raises and lowers most, in Markdown."""
     names = topic_names(model, range(len(model.components_)))
-    sentences = []
+    sentences = ["# Results"]
     for rows in shown:
-        highest, lowest = rows[0], rows[-1]
-        falls = effects["effect"][lowest] < 0
-        rises = effects["effect"][highest] >= 0
         found = []
-        for row in [highest] * rises + [lowest] * falls:
-            effect, lower, upper = (effects[name][row] for name in ("effect", "lower", "upper"))
-            number, words = names[effects["topic"][row]].split(" · ", 1)
-            found.append(
-                f"the proportion of topic {number} ({words}) is {100 * abs(effect):.1f} percentage "
-                f"points {'lower' if effect < 0 else 'higher'} (90% interval {_points(lower)} to "
-                f"{_points(upper)}, q {_q(effects['q'][row])})"
-            )
+        for row, side in ((rows[0], "higher"), (rows[-1], "lower")):
+            if (effects["effect"][row] < 0) == (side == "lower"):
+                effect, lower, upper, q = _cells(effects, row)
+                number, words = names[effects["topic"][row]].split(" · ", 1)
+                found.append(
+                    f"the proportion of topic {number} ({words}) is {effect[1:]} percentage points "
+                    f"{side} (90% interval {lower} to {upper}, q {'= ' * (q[0] != '<')}{q})"
+                )
         title = _title(effects, rows[0], as_code(effects["label"][rows[0]]))
         sentences.append(f"{title}: {', and '.join(found)}.")
-    return "# Results\n\n" + "\n\n".join(sentences) + "\n"
+    return "\n\n".join(sentences) + "\n"
 
 
 def _title(effects: Columns, row: int, name: str) -> str:
@@ -132,9 +127,10 @@ def _title(effects: Columns, row: int, name: str) -> str:
     return f"{name} ({effects['contrast'][row]}; {documents})"
 
 
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f}"
-
-
-def _q(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+def _cells(effects: Columns, row: int) -> tuple[str, str, str, str]:
+    """An effect and its limits in percentage points, and its q value."""
+    effect, lower, upper = (
+        f"{100 * effects[name][row]:+.1f}" for name in ("effect", "lower", "upper")
+    )
+    q = effects["q"][row]
+    return effect, lower, upper, "< 0.001" if q < 0.001 else f"{q:.3f}"
