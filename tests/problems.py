@@ -6,14 +6,17 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from hdsp.corpus import LabelSchema
 from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import Documents
 from hdsp.model.data import Data, make_problem
 from hdsp.model.priors import Priors
 from hdsp.model.state import GlobalState
 from hdsp.numerics import sticks_from_weights
+from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Categorical, Constant, LogLinear, Product
 
+PRIORS = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
 SCALINGS = ("constant", "categorical", "loglinear", "product")
 
 
@@ -57,6 +60,22 @@ def fit_documents(problem, state, documents, settings, executor=None):
     fitted = Documents(problem, executor or InProcess(), documents)
     statistics = fitted.fit(state, settings)
     return fitted.joined(), statistics
+
+
+def problem_of(corpus, priors=PRIORS):
+    """The problem of a corpus in memory."""
+    schema = LabelSchema.of(corpus.labels)
+    scaling = LabelDesign.fit("auto", schema).scaling
+    return make_problem(corpus.counts, schema.encode(corpus.labels), scaling, priors)
+
+
+def without_labels(counts, n_topics, rng, priors=PRIORS, dtype=np.float64):
+    """The problem of documents without labels, and a random state."""
+    counts = csr_array(counts, dtype=np.float64)
+    problem = make_problem(counts, csr_array((counts.shape[0], 0)), Constant(), priors, dtype)
+    topics = (rng.gamma(0.5, size=(counts.shape[1], n_topics)) + 0.05).astype(dtype)
+    sticks = sticks_from_weights(np.full(n_topics, 1 / n_topics))
+    return problem, GlobalState(topics, sticks, 1.0, 2.0, Constant().initial(n_topics, 0))
 
 
 @st.composite

@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 
 from hdsp import HDSP, Corpus
-from hdsp.corpus import LabelSchema
 from hdsp.fit.run import Run, Trial
 from hdsp.fit.search import ELASTICITY, Scores, Search, elbow_number, has_flattened
 from hdsp.metrics import match_topics
-from hdsp.model.data import make_problem
-from hdsp.model.priors import Priors
-from hdsp.scaling.design import LabelDesign
 from hdsp_studies.synthetic import make_corpus
+from tests.problems import problem_of
 
 NUMBERS = (9, 14, 21, 32, 48, 72, 108, 162)
 
@@ -50,11 +47,7 @@ def test_at_a_peak_the_smallest_number_about_as_good_as_the_best_is_chosen():
 def test_another_start_is_taken_if_documents_tell_that_it_is_better():
     rng = np.random.default_rng(0)
     corpus, _ = make_corpus(400, n_topics=3, n_words=60, random_state=0)
-    schema = LabelSchema.of(corpus.labels)
-    scaling = LabelDesign.fit("auto", schema).scaling
-    problem = make_problem(
-        corpus.counts, schema.encode(corpus.labels), scaling, Priors(0.05, None, None)
-    )
+    problem = problem_of(corpus)
     likelihood = rng.normal(-60.0, 10.0, size=100)
 
     def better(gain):

@@ -7,22 +7,15 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from hdsp import simulate
+from hdsp import Corpus, simulate
 from hdsp.fit.start import initial_state, nmf_topics, spherical_kmeans
 from hdsp.kernels import use_threads
 from hdsp.metrics import match_topics
-from hdsp.model.data import make_problem
-from hdsp.model.priors import Priors
-from hdsp.scaling.functions import Constant
-
-PRIORS = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
+from tests.problems import problem_of
 
 
 def start(counts, init, n_topics=6, seed=0):
-    counts = csr_array(counts)
-    design = csr_array((counts.shape[0], 0))
-    problem = make_problem(counts, design, Constant(), PRIORS)
-    rng = np.random.default_rng(seed)
+    problem, rng = problem_of(Corpus(counts)), np.random.default_rng(seed)
     return initial_state(problem, n_topics, init, 1.0, 20.0, rng)
 
 

@@ -8,17 +8,12 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, LogLinear, TextSettings, simulate
 from hdsp.execution.executor import InProcess
-from hdsp.model.data import make_problem
 from hdsp.model.documents import LocalSettings
 from hdsp.model.priors import Priors
-from hdsp.model.state import GlobalState
-from hdsp.numerics import sticks_from_weights
-from hdsp.scaling.functions import Constant
-from tests.problems import fit_documents
+from tests.problems import fit_documents, without_labels
 
 
 def simulated():
@@ -60,20 +55,8 @@ def search(corpus):
 def one_pass(dtype):
     """A pass over documents, by kernels that are compiled for this type."""
     rng = np.random.default_rng(0)
-    problem = make_problem(
-        csr_array(rng.poisson(1.0, size=(20, 30)).astype(float)),
-        csr_array((20, 0)),
-        Constant(),
-        Priors(0.05, None, None),
-        dtype,
-    )
-    state = GlobalState(
-        topics=(rng.gamma(1.0, size=(30, 60)) + 0.05).astype(dtype),
-        sticks=sticks_from_weights(np.full(60, 1 / 60)),
-        corpus_concentration=1.0,
-        document_concentration=1.0,
-        scaling={},
-    )
+    counts, priors = rng.poisson(1.0, size=(20, 30)), Priors(0.05, None, None)
+    problem, state = without_labels(counts, 60, rng, priors, dtype)
     documents, _ = fit_documents(problem, state, None, LocalSettings(), InProcess())
     return {"pass": digest(documents.token_counts)}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.kernels import use_threads
@@ -127,67 +127,57 @@ def test_ends_with_any_rates_and_priors():
     np.testing.assert_allclose(theta.sum(axis=1), 1.0, rtol=1e-12)
 
 
-def test_one_token_is_judged_by_the_prior_alone():
+def drawn(n_words, n_topics=5, n_documents=1):
+    """A generator, topics, prior shapes and rates."""
     rng = np.random.default_rng(0)
-    word_share = draw_topics(rng, 20, 6)
-    prior_shape = rng.gamma(1.0, size=6) + 0.05
+    word_share, prior_shape = draw_topics(rng, n_words, n_topics), rng.gamma(1.0, size=n_topics)
+    return rng, word_share, prior_shape + 0.1, rng.gamma(2.0, size=(n_documents, n_topics)) + 0.1
+
+
+def test_one_token_is_judged_by_the_prior_alone():
+    _, word_share, prior_shape, _ = drawn(20)
     joint = word_share[3] * prior_shape
     expected = (prior_shape + joint / joint.sum()) / (prior_shape.sum() + 1.0)
-    counts = csr_array(np.eye(20)[[3]])
-    theta = predict(counts, word_share, prior_shape, np.ones((1, 6)))
+    theta = predict(csr_array(np.eye(20)[[3]]), word_share, prior_shape, np.ones((1, 5)))
     # float32 takes the token's share from itself: rounding against the prior's smallest weight.
     np.testing.assert_allclose(theta[0], expected, rtol=1e-5)
 
 
 def test_a_word_that_occurs_thrice_is_three_tokens():
-    rng = np.random.default_rng(0)
-    word_share = draw_topics(rng, 12, 5)
+    _, word_share, prior_shape, rate = drawn(12)
     apart = np.concatenate([word_share, word_share[:1], word_share[:1]])
-    together = np.zeros((1, 12))
+    together, single = np.zeros((1, 12)), np.zeros((1, 14))
     together[0, [0, 4, 7]] = 3.0, 1.0, 2.0
-    single = np.zeros((1, 14))
     single[0, [0, 4, 7, 12, 13]] = 1.0, 1.0, 2.0, 1.0, 1.0
-    prior_shape = rng.gamma(1.0, size=5) + 0.3
-    rate = rng.gamma(2.0, size=(1, 5)) + 0.3
     one, _ = solve(together, word_share, prior_shape, rate)
     other, _ = solve(single, apart, prior_shape, rate)
     np.testing.assert_allclose(one, other, rtol=1e-8)
 
 
 def test_documents_without_words_have_the_prior():
-    rng = np.random.default_rng(0)
-    word_share = draw_topics(rng, 12, 5)
-    prior_shape = rng.gamma(1.0, size=5)
-    rate = rng.gamma(2.0, size=(2, 5))
+    _, word_share, prior_shape, rate = drawn(12, n_documents=2)
     # The second document stores a zero.
     counts = csr_array((np.zeros(1), [4], [0, 0, 1]), shape=(2, 12))
-    theta = predict(counts, word_share, prior_shape, rate)
     expected = prior_shape / rate
-    np.testing.assert_allclose(theta, expected / expected.sum(axis=1, keepdims=True), rtol=1e-6)
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(predict(counts, word_share, prior_shape, rate), expected, rtol=1e-6)
 
 
 def test_stored_zeros_do_nothing():
-    rng = np.random.default_rng(0)
-    word_share = draw_topics(rng, 30, 5)
-    prior_shape = rng.gamma(1.0, size=5) + 0.1
-    rate = rng.gamma(2.0, size=(1, 5)) + 0.1
+    rng, *model = drawn(30)
     dense = rng.poisson(1.0, size=(1, 30)).astype(float)
     with_zeros = csr_array((dense[0], np.arange(30), [0, 30]), shape=(1, 30))
     assert (with_zeros.data == 0.0).any()
-    found, expected = (
-        predict(counts, word_share, prior_shape, rate) for counts in (with_zeros, csr_array(dense))
-    )
     # The sums are taken in another order.
+    found, expected = (predict(counts, *model) for counts in (with_zeros, csr_array(dense)))
     np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
 def test_equal_rates_cancel():
-    rng = np.random.default_rng(0)
-    word_share = draw_topics(rng, 100, 20)
-    counts = draw_documents(rng, word_share, [5, 40])
-    prior_shape = 4.0 * rng.dirichlet(np.ones(20))
-    one, _ = solve(counts.toarray(), word_share, prior_shape, np.ones((2, 20)))
-    other, _ = solve(counts.toarray(), word_share, prior_shape, np.full((2, 20), 7.0))
+    rng, word_share, prior_shape, _ = drawn(100, 20)
+    dense = draw_documents(rng, word_share, [5, 40]).toarray()
+    one, _ = solve(dense, word_share, prior_shape, np.ones((2, 20)))
+    other, _ = solve(dense, word_share, prior_shape, np.full((2, 20), 7.0))
     np.testing.assert_allclose(one, other, rtol=1e-7)
 
 
@@ -202,7 +192,5 @@ def test_the_same_bits_in_any_order_on_any_number_of_threads():
         three = predict(counts, word_share, prior_shape, rate)
     np.testing.assert_array_equal(one, three)
     order = rng.permutation(400)
-    shuffled = predict(
-        csr_array(vstack([counts[[m]] for m in order])), word_share, prior_shape, rate[order]
-    )
+    shuffled = predict(counts[order], word_share, prior_shape, rate[order])
     np.testing.assert_array_equal(shuffled, one[order])

@@ -29,6 +29,13 @@ def elementwise(function, values):
     return out
 
 
+def draw_view(rng, n_documents, n_words, n_topics):
+    """A word table, prior shapes and rates."""
+    table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
+    prior_shape = rng.gamma(0.5, size=n_topics) + 1e-2
+    return table, prior_shape, rng.gamma(1.0, size=(n_documents, n_topics)) + 0.05
+
+
 def solve_documents(dense, table, prior_shape, rate, topic_weight, n_iter, start=None):
     """Tokens by topic, tangents, weights of tokens and iterations made, without a tolerance."""
     counts, lengths = csr_array(dense), dense.sum(axis=1)
@@ -68,16 +75,11 @@ def test_exp_digamma(dtype, tolerance):
     np.testing.assert_array_less(np.abs(out / expected - 1.0), tolerance * slack)
 
 
-def test_exp_digamma_is_an_exact_zero_where_it_underflows():
-    values = np.array([1e-30, 1e-5, 0.005], dtype=np.float32)
-    out = elementwise(exp_digamma, values)
-    assert out.tolist() == [0.0, 0.0, 0.0]
-
-
-def test_exp_digamma_of_huge_counts():
-    values = np.array([1e9, 1e12, 1e18], dtype=np.float32)
-    out = elementwise(exp_digamma, values)
-    np.testing.assert_allclose(out, values, rtol=1e-6)
+def test_exp_digamma_of_tiny_and_of_huge_counts():
+    tiny = np.array([1e-30, 1e-5, 0.005], dtype=np.float32)
+    assert elementwise(exp_digamma, tiny).tolist() == [0.0, 0.0, 0.0]
+    huge = np.array([1e9, 1e12, 1e18], dtype=np.float32)
+    np.testing.assert_allclose(elementwise(exp_digamma, huge), huge, rtol=1e-6)
 
 
 @given(seed=SEEDS, largest=st.sampled_from([1.0, 40.0, 1e6]))
@@ -87,9 +89,7 @@ def test_solve_documents(seed, largest):
     dense = np.ceil(rng.random((n_documents, n_words)) * largest)
     dense *= rng.random(dense.shape) < 0.7
     counts = csr_array(dense)
-    table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
-    prior_shape = rng.gamma(1.0, size=n_topics) + 0.01
-    rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.01
+    table, prior_shape, rate = draw_view(rng, n_documents, n_words, n_topics)
     weight = rng.dirichlet(np.ones(n_topics))
     token_counts, tangent, token_weight, made = solve_documents(
         dense, table, prior_shape, rate, weight, n_iter
@@ -115,12 +115,8 @@ def test_solve_documents(seed, largest):
 
 def test_a_warm_document_continues_where_it_stopped():
     rng = np.random.default_rng(0)
-    n_documents, n_words, n_topics = 4, 11, 5
-    dense = rng.poisson(3.0, size=(n_documents, n_words)).astype(float)
-    table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
-    prior_shape = rng.gamma(1.0, size=n_topics) + 0.01
-    rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.01
-    arguments = (dense, table, prior_shape, rate, rng.dirichlet(np.ones(n_topics)))
+    dense = rng.poisson(3.0, size=(4, 11)).astype(float)
+    arguments = (dense, *draw_view(rng, 4, 11, 5), rng.dirichlet(np.ones(5)))
     whole = solve_documents(*arguments, 5)
     parts = solve_documents(*arguments, 2, start=solve_documents(*arguments, 3)[:2])
     # The same float64 operations, so rounding is all there is between them.
@@ -158,16 +154,21 @@ def test_dirichlet_terms(seed):
 @given(seed=SEEDS)
 def test_fill_document_terms(seed):
     rng = np.random.default_rng(seed)
-    n_documents, n_words, n_topics = 7, 6, 5
-    dense = rng.poisson(0.8, size=(n_documents, n_words)).astype(float)
-    table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
-    prior_shape = rng.gamma(0.5, size=n_topics) + 1e-2
-    rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.05
+    dense = rng.poisson(0.8, size=(7, 6)).astype(float)
+    table, prior_shape, rate = draw_view(rng, 7, 6, 5)
     token_counts = rng.gamma(0.3, 10.0, size=rate.shape) * (rng.random(rate.shape) < 0.7)
     weight = np.where(token_counts > 0, rng.random(rate.shape), 0.0) + 1e-3
-    xi = rng.gamma(2.0, size=n_documents) + 0.1
-    found = fill_document_terms(dense, table, prior_shape, rate, token_counts, xi, weight, size=4)
-    expected = terms.fill_document_terms(dense, table, prior_shape, rate, token_counts, xi, weight)
+    arguments = (
+        dense,
+        table,
+        prior_shape,
+        rate,
+        token_counts,
+        rng.gamma(2.0, size=7) + 0.1,
+        weight,
+    )
+    found = fill_document_terms(*arguments, size=4)
+    expected = terms.fill_document_terms(*arguments)
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-7)
 
@@ -183,16 +184,14 @@ def test_topics_with_hardly_a_token_enter_by_an_expansion():
     np.testing.assert_allclose(out, expected, rtol=1e-3, atol=1e-13)
 
     dense = rng.poisson(2.0, size=(n_documents, n_words)).astype(float)
-    table = topics.word_table(rng.gamma(1.0, size=(n_words, n_topics)) + 0.05)
+    table, _, rate = draw_view(rng, n_documents, n_words, n_topics)
     prior_shape = rng.uniform(0.02, 0.1, size=n_topics)
-    rate = rng.gamma(1.0, size=(n_documents, n_topics)) + 0.05
     token_counts = prior_shape * rng.uniform(2e-5, 9e-5, size=rate.shape)
     weight = rng.random(rate.shape) + 1e-3
     xi = rng.gamma(2.0, size=n_documents) + 0.1
-    words, _, proportions, sums = fill_document_terms(
-        dense, table, prior_shape, rate, token_counts, xi, weight, size=n_documents
-    )
-    expected = terms.fill_document_terms(dense, table, prior_shape, rate, token_counts, xi, weight)
+    arguments = (dense, table, prior_shape, rate, token_counts, xi, weight)
+    words, _, proportions, sums = fill_document_terms(*arguments, size=n_documents)
+    expected = terms.fill_document_terms(*arguments)
     # psi moves by up to 9e-5 / 0.02 a document; its second order is 1e-4 of that.
     np.testing.assert_allclose(sums, expected[3], rtol=0.0, atol=4e-6)
     np.testing.assert_allclose(words, expected[0], rtol=1e-9)
@@ -200,16 +199,15 @@ def test_topics_with_hardly_a_token_enter_by_an_expansion():
 
 
 def test_digamma_and_log_gamma_to_rounding():
-    shape = np.geomspace(2e-3, 1e6, 300)
-    for a in shape:
+    for a in np.geomspace(2e-3, 1e6, 300):
         digamma, log_gamma = _both(a)
         assert digamma == pytest.approx(psi(a), rel=1e-12, abs=1e-12)
         assert log_gamma == pytest.approx(gammaln(a), rel=1e-11, abs=1e-11)
 
 
 @njit
-def _tangent(length, prior_total, shape, rate, xi, upper, tolerance):
-    return _solve_tangent(length, prior_total, shape, rate, xi, upper, tolerance)
+def _tangent(*arguments):
+    return _solve_tangent(*arguments)
 
 
 @njit

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
-from scipy.sparse import csr_array
 from scipy.special import gammaln, psi
 from scipy.stats import beta as beta_density
 from scipy.stats import gamma
@@ -23,7 +22,7 @@ from hdsp.model.documents import (
     solve_block,
 )
 from hdsp.model.priors import Priors
-from hdsp.model.state import DocumentState, GlobalState
+from hdsp.model.state import DocumentState
 from hdsp.model.updates import (
     elbo,
     update_corpus_concentration,
@@ -31,8 +30,7 @@ from hdsp.model.updates import (
     update_sticks,
     update_topics,
 )
-from hdsp.scaling.functions import Constant
-from tests.problems import SCALINGS, fit_documents, problems
+from tests.problems import SCALINGS, fit_documents, problems, without_labels
 from tests.reference.bound import bound_terms, full_documents
 
 HERE = InProcess()
@@ -151,17 +149,8 @@ def test_a_restart_pass_never_lowers_the_bound(data):
 
 def test_a_restart_keeps_the_better_of_both_for_each_document():
     rng = np.random.default_rng(0)
-    counts = csr_array(rng.poisson(1.0, size=(70, 9)).astype(float))
-    priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
-    problem = make_problem(counts, csr_array((70, 0)), Constant(), priors, np.float64)
+    problem, state = without_labels(rng.poisson(1.0, size=(70, 9)), 6, rng)
     (block,) = problem.blocks
-    state = GlobalState(
-        topics=rng.gamma(0.3, 3.0, size=(9, 6)) + 0.05,
-        sticks=np.full(5, 0.3),
-        corpus_concentration=1.0,
-        document_concentration=2.0,
-        scaling=Constant().initial(6, 0),
-    )
     view = DocumentView(state, problem.scaling, problem.dtype)
     settings = LocalSettings(2, 0.0, prune=0.0)
     # Tokens that sit with one topic each: some documents leave it, some do better afresh.
@@ -181,15 +170,8 @@ def test_a_restart_keeps_the_better_of_both_for_each_document():
 def test_concentrations_are_at_their_maximum_under_any_gamma_prior():
     rng = np.random.default_rng(0)
     priors = Priors(0.05, (3.0, 0.5), (4.0, 0.2))
-    counts, design = csr_array(np.ones((30, 4))), csr_array((30, 0))
-    problem = make_problem(counts, design, Constant(), priors, np.float64)
-    state = GlobalState(
-        topics=np.ones((4, 5)),
-        sticks=rng.uniform(0.2, 0.6, size=4),
-        corpus_concentration=1.0,
-        document_concentration=1.0,
-        scaling=Constant().initial(5, 0),
-    )
+    problem, state = without_labels(np.ones((30, 4)), 5, rng, priors)
+    state = replace(state, sticks=rng.uniform(0.2, 0.6, size=4))
     weight = state.topic_weight
     log_total = np.log(rng.gamma(6.0 * weight, size=(30, 5))).sum(axis=0)
 
@@ -208,23 +190,3 @@ def test_concentrations_are_at_their_maximum_under_any_gamma_prior():
         best = minimize_scalar(loss, bounds=(-5.0, 5.0), options={"xatol": 1e-9}).x
         # A search by values alone finds the maximum to about the root of rounding.
         assert np.log(found) == pytest.approx(best, abs=1e-6)
-
-
-@given(data=st.data())
-def test_the_global_step_is_its_updates_in_turn(data):
-    problem, _, state = data.draw(problems("product"))
-    solution, statistics = solve(problem, state, None, LocalSettings(3, 0.0, prune=0.0))
-    documents = solution.documents
-    found = Documents(problem, HERE, documents).update(state, statistics)
-    scaling = Documents(problem, HERE, documents).update_scaling(state.weights, statistics.limits)
-    state = replace(update_topics(problem, state, statistics), scaling=scaling)
-    log_rate = problem.scaling.expected_log_rate(state.scaling, problem.design)
-    log_total = statistics.log_proportion + log_rate.sum(axis=0)
-    state = update_sticks(problem, state, log_total)
-    state = update_corpus_concentration(problem, state)
-    state = update_document_concentration(problem, state, log_total)
-    # Totals differ by rounding, to which L-BFGS may add where the maximum is flat.
-    np.testing.assert_array_equal(found.topics, state.topics)
-    np.testing.assert_allclose(found.topic_weight, state.topic_weight, rtol=1e-4, atol=1e-6)
-    assert found.corpus_concentration == pytest.approx(state.corpus_concentration, rel=1e-3)
-    assert found.document_concentration == pytest.approx(state.document_concentration, rel=1e-3)

@@ -14,10 +14,8 @@ from hdsp.fit.run import Run
 from hdsp.fit.topics import fit_batch
 from hdsp.model.data import make_problem
 from hdsp.model.documents import LocalSettings
-from hdsp.model.priors import Priors
-from hdsp.model.state import GlobalState
-from hdsp.scaling.functions import Constant, take_topics
-from tests.problems import bound_scaling, fit_documents, problems
+from hdsp.scaling.functions import Constant
+from tests.problems import bound_scaling, fit_documents, problems, without_labels
 
 HERE = InProcess()
 SETTINGS = LocalSettings(4, 0.0, prune=0.0)
@@ -175,29 +173,9 @@ def test_threads_do_not_change_a_bit(data):
     assert first.bound == second.bound
 
 
-@given(data=st.data())
-def test_reordering_a_state_keeps_its_topics_together(data):
-    _, _, state = data.draw(problems("product"))
-    order = np.arange(state.n_topics)[::-1]
-    turned = state.reordered(order)
-    np.testing.assert_allclose(turned.topic_weight, state.topic_weight[order])
-    np.testing.assert_array_equal(turned.topics, state.topics[:, order])
-    for name, value in take_topics(state.scaling, order).items():
-        np.testing.assert_array_equal(turned.scaling[name], value)
-
-
 def test_the_fifth_pass_also_starts_documents_afresh():
     rng = np.random.default_rng(0)
-    counts = csr_array(rng.poisson(1.0, size=(20, 9)).astype(float) + np.eye(20, 9))
-    priors = Priors(0.05, (1.0, 1.0), (1.0, 0.01))
-    problem = make_problem(counts, csr_array((20, 0)), Constant(), priors, np.float64)
-    state = GlobalState(
-        topics=rng.gamma(1.0, size=(9, 3)) + 0.05,
-        sticks=np.array([0.4, 0.5]),
-        corpus_concentration=1.0,
-        document_concentration=5.0,
-        scaling=Constant().initial(3, 0),
-    )
+    problem, state = without_labels(rng.poisson(1.0, size=(20, 9)) + np.eye(20, 9), 3, rng)
     _, history = fitted(problem, state, 6)
     # With a tolerance of zero every visit takes its four iterations, and a fresh start four more.
     assert [row["inner_iterations"] for row in history] == [4, 4, 4, 4, 8, 4]
