@@ -10,8 +10,8 @@ import warnings
 class ReadError(ValueError):
     """A file of documents that is damaged, or not in the format that its reader expects.
 
-    The message is one sentence: the file, the line (counted from 1) or the row (counted from 0,
-    as in a table), what is wrong there, and what to do.
+    The message names the file, the line (counted from 1) or the row (counted from 0, as in a
+    table), what is wrong there, and what to do.
     """
 
 

@@ -93,8 +93,8 @@ def test_numbers_with_a_decimal_comma(here, tmp_path, capsys):
     assert not run(*arguments, "--max-components", "2")
     told = capsys.readouterr().err
     assert told == (
-        "hdsp: table.csv must hold numbers or dates in column 'year', but got '0,5' at row 0; "
-        "convert the column, or read the file with --decimal, which is ','.\n"
+        "hdsp: table.csv must hold numbers or dates in column 'year', but got '0,5' at row 0. "
+        "Convert the column, read the file with --decimal, if that is ',', or make it a category.\n"
     )
     assert run(*arguments, "--max-components", "2", "--decimal", ",")
     assert HDSP.load(model).label_schema_.blocks[0].mean[0] == pytest.approx(3.4, abs=0.1)

@@ -52,7 +52,7 @@ def test_a_tab_can_be_typed(files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "byte 0xf6 is not utf-8; pass the file's --encoding, such as 'latin-1'"),
+        ([], "this is not utf-8 text; pass the file's --encoding, such as 'latin-1'"),
         (
             ["--encoding", "cp1252"],
             "line 1: its columns are not separated by ','; pass ';' as --delimiter.",

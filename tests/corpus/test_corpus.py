@@ -2,6 +2,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -171,3 +172,17 @@ def test_wrong_texts():
     message = "`labels` of Corpus.from_texts must have one row for each of the 3 documents."
     with pytest.raises(ValueError, match=re.escape(message)):
         Corpus.from_texts(TEXTS, labels=["a"])
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_texts_of_a_table_are_a_column_of_it(library):
+    frame = library.DataFrame({"text": ["red hat", "blue hat"], "kind": ["a", "b"]})
+    with pytest.raises(TypeError, match=r"must be texts, and not a table\. Got a DataFrame\. Pass"):
+        Corpus.from_texts(frame)
+    assert Corpus.from_texts(frame["text"]).words == ("blue", "hat", "red")
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_a_text_that_is_missing_is_an_empty_document(missing):
+    assert Corpus.from_texts(["red hat", missing]).counts.toarray().tolist() == [[1, 1], [0, 0]]
+    assert Corpus.from_texts([["red"], missing]).counts.toarray().tolist() == [[1], [0]]

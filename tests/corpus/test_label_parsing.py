@@ -1,3 +1,4 @@
+import itertools
 import re
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -11,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
+from hdsp import HDSP, LabelDataWarning, read_table
 from hdsp.corpus import Labels, as_labels, make_frame
-from hdsp.corpus.columns import level_name, parse_number
+from hdsp.corpus.columns import level_name, numeric_levels, parse_number
+from tests.zoo import fit_quietly
 
 
 def content(labels):
@@ -236,11 +239,10 @@ def test_kinds_of_matrix_columns():
     labels = Labels.from_matrix([[1, 0], [0, 1]], kinds=["number", "tags"])
     assert repr(labels) == "Labels(2 documents: tags 'labels' 1, number 'label_0')"
     assert labels.block("label_0").values.data.tolist() == [1.0, 0.0]
-    message = "`kinds` must have one entry for each column of `matrix` of Labels.from_matrix. Got 1"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        Labels.from_matrix([[1, 0]], kinds=["tags"])
-    with pytest.raises(ValueError, match=re.escape("`kinds` must be 'tags' or 'number'. Got 'x'.")):
-        Labels.from_matrix([[1]], kinds=["x"])
+    for kinds in (["tags"], ["tags", "x"]):
+        message = "`kinds` must be 'tags' or 'number' for each of the 2 columns of `matrix` of Lab"
+        with pytest.raises(ValueError, match=message):
+            Labels.from_matrix([[1, 0]], kinds=kinds)
     message = "must be 0, 1 or NaN in a column of tags, and is such a column wherever training saw"
     with pytest.raises(ValueError, match=re.escape(message)):
         Labels.from_matrix([[1], [3]], kinds=["tags"])
@@ -301,95 +303,64 @@ UNSUPPORTED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("labels", "error", "message"),
-    [
-        (["a", "b"], ValueError, "must have one row for each of the 1 document. Got 2 rows. Pass"),
-        ("abc", TypeError, UNSUPPORTED.format("str")),
-        (3, TypeError, UNSUPPORTED.format("int")),
-        ({"a": ["b"]}, TypeError, UNSUPPORTED.format("dict")),
-        (pl.LazyFrame({"a": [1]}), TypeError, UNSUPPORTED.format("LazyFrame")),
-        ((x for x in "a"), TypeError, UNSUPPORTED.format("generator")),
-        (np.array([1.0]), TypeError, "Got a sequence of float in one dimension. Convert the"),
-        (pd.Series([1]), TypeError, "Got a sequence of int64 in one dimension."),
-        ([{"a": 1}], TypeError, "Got a sequence of dict in one dimension."),
-        (np.zeros((1, 1, 1)), ValueError, "two dimensions, documents by columns. Got 3 dimension"),
-        (np.array([["a"]]), TypeError, "real numbers. Got a matrix: its type is <U1."),
-        (np.array([[1j]]), TypeError, "Got a matrix: its type is complex128."),
-        (np.array([["a"]], dtype=object), TypeError, "Got a matrix: could not convert"),
-        ([[1], [1, 2]], ValueError, "rows of equal length where they hold numbers. Got ragged"),
-        ([[1], None], ValueError, "rows of equal length where they hold numbers. Got ragged"),
-        ([["a"], [1]], TypeError, "one type in its lists. Got text at row 0 and number at row 1."),
-        (["a", ["b"]], TypeError, "one type in its rows. Got text at row 0 and list at row 1."),
-        ([[["a"]]], TypeError, "must hold strings in its lists of tags. Got [['a']] at row 0."),
-        (
-            [{1, 2}, {3, 4}],
-            TypeError,
-            "must hold strings in its lists of tags. Got {1, 2} at row 0",
-        ),
-        (
-            np.array([[0, 0], [1, np.inf]]),
-            ValueError,
-            "`labels` of HDSP.fit must be finite. Got inf at row 1, column 'label_1'. "
-            "Leave a value missing with None or NaN.",
-        ),
-        (csr_array([[0, -np.inf]]), ValueError, "Got -inf at row 0, column 'label_1'."),
-        (
-            pd.DataFrame({"rating": [1, -np.inf]}),
-            ValueError,
-            "`labels` of HDSP.fit must be finite. Got -inf at row 1, column 'rating'.",
-        ),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "unique column names. Got 'a'"),
-        (pa.table([[1], [2]], names=["a", "a"]), ValueError, "unique column names. Got 'a'"),
-        (pd.DataFrame([[1, 2]], columns=[1, "1"]), ValueError, "unique column names. Got '1'"),
-        (pl.DataFrame({"s": [{"a": 1}]}), TypeError, "Got a dict at row 0, column 's'."),
-        (pa.table({"s": [{"a": 1}]}), TypeError, "Got a dict at row 0, column 's'."),
-        (pl.DataFrame({"s": [timedelta(1)]}), TypeError, "Got a Timedelta at row 0, column 's'."),
-        (pl.DataFrame({"s": [time(1)]}), TypeError, "Got a time at row 0, column 's'."),
-        (pl.DataFrame({"s": [[["a"]]]}), TypeError, "Got a ndarray at row 0, column 's'. Name a"),
-        (pd.DataFrame({"s": [b"a"]}), TypeError, "Got a bytes at row 0, column 's'."),
-        (
-            pd.DataFrame({"s": ["a", None, 1]}, dtype=object),
-            TypeError,
-            "one type in column 's'. Got text at row 0 and number at row 2.",
-        ),
-    ],
-    ids=lambda part: type(part).__name__ if not isinstance(part, (str, type)) else str(part)[:40],
-)
+WRONG_LABELS = [
+    (["a", "b"], ValueError, "must have one row for each of the 1 document. Got 2 rows. Pass"),
+    ("abc", TypeError, UNSUPPORTED.format("str")),
+    (3, TypeError, UNSUPPORTED.format("int")),
+    ({"a": ["b"]}, TypeError, UNSUPPORTED.format("dict")),
+    (pl.LazyFrame({"a": [1]}), TypeError, UNSUPPORTED.format("LazyFrame")),
+    ((x for x in "a"), TypeError, UNSUPPORTED.format("generator")),
+    (np.array([1.0]), TypeError, "Got a sequence of numbers in one dimension. Convert the"),
+    (pd.Series([1]), TypeError, "Got a sequence of numbers in one dimension."),
+    ([{"a": 1}], TypeError, "or lists of tags, all of one type. Got a dict at row 0."),
+    (np.zeros((1, 1, 1)), ValueError, "two dimensions, documents by columns. Got 3 dimension"),
+    (np.array([["a"]]), TypeError, "real numbers. Got a matrix: its type is <U1."),
+    (np.array([[1j]]), TypeError, "Got a matrix: its type is complex128."),
+    (np.array([["a"]], dtype=object), TypeError, "Got a matrix: could not convert"),
+    ([[1], [1, 2]], ValueError, "must have rows of equal length. Got ragged rows."),
+    ([[1], None], ValueError, "must have rows of equal length. Got ragged rows."),
+    (["a", ["b"]], TypeError, "or lists of tags, all of one type. Got a list at row 1."),
+    ([[["a"]]], TypeError, "plain values as names, tags and categories. Got a list at row 0"),
+    ([{1, 2}, {3, 4}], ValueError, "two dimensions, documents by columns. Got 1 dimension"),
+    (np.array([[0, 0], [1, np.inf]]), ValueError, "Got inf at row 1, column 'label_1'. Leave a"),
+    (csr_array([[0, -np.inf]]), ValueError, "must be finite. Got -inf at row 0, column 'label_1'."),
+    (pd.DataFrame({"r": [1, -np.inf]}), ValueError, "finite. Got -inf at row 1, column 'r'."),
+    (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "unique column names. Got 'a'"),
+    (pa.table([[1], [2]], names=["a", "a"]), ValueError, "unique column names. Got 'a'"),
+    (pd.DataFrame([[1, 2]], columns=[1, "1"]), ValueError, "unique column names. Got '1'"),
+    (pl.DataFrame({"s": [{"a": 1}]}), TypeError, "Got a dict at row 0, column 's'."),
+    (pa.table({"s": [{"a": 1}]}), TypeError, "Got a dict at row 0, column 's'."),
+    (pl.DataFrame({"s": [timedelta(1)]}), TypeError, "Got a Timedelta at row 0, column 's'."),
+    (pl.DataFrame({"s": [time(1)]}), TypeError, "Got a time at row 0, column 's'."),
+    (pl.DataFrame({"s": [[["a"]]]}), TypeError, "Got a ndarray at row 0, column 's'. Name a"),
+    (pd.DataFrame({"s": [b"a"]}), TypeError, "Got a bytes at row 0, column 's'."),
+    (pd.DataFrame({"s": ["a", None, 1]}, dtype=object), TypeError, "Got a int at row 2, column"),
+]
+
+
+@pytest.mark.parametrize(("labels", "error", "message"), WRONG_LABELS, ids=itertools.count())
 def test_wrong_labels_are_named(labels, error, message):
     with pytest.raises(error, match=re.escape(message)) as caught:
         as_labels(labels, 1)
     assert "`labels` of HDSP.fit" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (
-            {"tags": ["c"]},
-            TypeError,
-            "a list of tags in each row of 'c'. Got 'a;b' at row 0. Split",
-        ),
-        ({"numeric": ["c"]}, TypeError, "numbers or dates in column 'c'. Got 'a;b' at row 0."),
-        (
-            {"categories": ["t"]},
-            TypeError,
-            "Got a list at row 0, column 't'. Name a column of lists as `tags`",
-        ),
-        ({"numeric": ["t"]}, TypeError, "numbers or dates in column 't'. Got ['a'] at row 0."),
-        ({"tags": ["t"], "categories": "t"}, ValueError, "Got 't' as tags and as category. Name"),
-        (
-            {"tags": ["z"]},
-            ValueError,
-            "must have the named columns. Got no 'z'. Choose from 'c', 't'",
-        ),
-    ],
-)
+WRONG_COLUMNS = [
+    ({"tags": ["c"]}, TypeError, "a list of tags in each row of 'c'. Got 'a;b' at row 0. Split"),
+    ({"numeric": ["c"]}, TypeError, "numbers or dates in column 'c'. Got 'a;b' at row 0."),
+    ({"categories": ["t"]}, TypeError, "Got a list at row 0, column 't'. Name a column of lists"),
+    ({"numeric": ["t"]}, TypeError, "numbers or dates in column 't'. Got ['a'] at row 0."),
+    ({"tags": ["t"], "categories": "t"}, ValueError, "Got 't' as tags and as category. Name"),
+    ({"tags": ["z"]}, ValueError, "must be columns: 'c', 't'. Got 'z'."),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "message"), WRONG_COLUMNS)
 def test_wrong_named_columns(arguments, error, message):
     frame = pd.DataFrame({"c": ["a;b"], "t": [["a"]]})
     with pytest.raises(error, match=re.escape(message)) as caught:
         Labels.from_frame(frame, **arguments)
-    assert "`frame` of Labels.from_frame" in str(caught.value)
+    assert "Labels.from_frame" in str(caught.value)
 
 
 def test_wrong_frames_and_tags():
@@ -399,3 +370,44 @@ def test_wrong_frames_and_tags():
     message = "`tags` of Labels.from_tags must hold a list of tags in each row of 'tags'. Got 'a'"
     with pytest.raises(TypeError, match=re.escape(message)):
         Labels.from_tags(["a"])
+
+
+def test_months_and_days_have_the_order_of_the_calendar():
+    def levels(values):
+        return Labels.from_frame(pd.DataFrame({"x": values})).blocks[0].columns
+
+    months = ["March", "January", "may", "December", "March"]
+    assert levels(months) == ("January", "March", "may", "December")
+    assert levels(["Wed", "mon", "Sun"]) == ("mon", "Wed", "Sun")
+    assert levels(["May", "June", "autumn"]) == ("June", "May", "autumn")
+    ordered = pd.Categorical(["low", "high", "low"], ["low", "middle", "high"], ordered=True)
+    assert levels(ordered) == ("low", "high")
+    model = fit_quietly(HDSP(2, init="nmf", max_iter=2), np.eye(5), pd.DataFrame({"x": months}))
+    assert [name.split("=")[-1] for name in model.label_names_] == [*levels(months)]
+
+
+def test_numbers_and_dates_that_categories_write():
+    block = Labels.from_frame(pd.DataFrame({"x": ["2", None, "2001-07-02T12:00", "nan"]}),
+                              categories="x").blocks[0]  # fmt: skip
+    number = numeric_levels(block)
+    assert (number.kind, number.values.indptr.tolist()) == ("number", [0, 1, 1, 2, 2])
+    assert number.values.data.tolist() == [2.0, 2001.5]
+    for values in (["a", "2"], [None]):
+        frame = pd.DataFrame({"x": values})
+        assert numeric_levels(Labels.from_frame(frame, categories="x").blocks[0]) is None
+    days = Labels.from_frame(pd.DataFrame({"x": ["2001-01-01", None, "2004-07-02"]})).blocks[0]
+    assert (days.kind, days.values.data.tolist()) == ("number", [2001.0, 2004.5])
+
+
+def test_lists_of_tags_that_are_mostly_missing_point_to_unknown_tags(tmp_path):
+    counts, message = np.eye(5) + 1, "3 of 5 lists of tags in 'tags' are missing, .*unknown"
+    model = HDSP(2, init="nmf", max_iter=100, random_state=0)
+    with pytest.warns(LabelDataWarning, match=message):
+        model.fit(counts, labels=[["a"], ["b"], np.nan, None, None])
+    path = tmp_path / "a.csv"
+    path.write_text("text,tags\nred hat,a\nblue hat,b\nred,\nblue,\nhat,\n")
+    corpus = read_table(path, tags="tags", tag_separator=";")
+    with pytest.warns(LabelDataWarning, match=message):
+        model.fit(corpus)
+    # Lists that are empty were looked at, and a warning would be an error.
+    model.fit(counts, labels=[["a"], ["b"], [], [], None])

@@ -175,7 +175,7 @@ def test_a_function_that_splits_texts_is_used_and_left_out(tmp_path, small):
         ("kind", ["x"], "at row 41, column 'kind'"),
         ("year", "soon", "got 'soon' at row 41"),
         ("year", float("inf"), "got inf at row 41"),
-        ("name", None, "column 'name' holds None, which is not a name"),
+        ("name", None, "column 'name' is empty"),
     ],
 )
 def test_an_error_names_the_file_and_the_row(tmp_path, small, column, value, says):

@@ -8,7 +8,7 @@ import pytest
 
 from hdsp import HDSP, Corpus, TextSettings, read_counts, read_folder, read_table
 from hdsp.cli import main
-from tests.corpus.readers.conformance import assert_same_corpus
+from tests.corpus.corpora import check_same
 
 # Twelve subjects, of which the default settings keep some words and drop others: stop words, short
 # words, digits, words in more than half of the documents. Both forms of an accent, other
@@ -107,7 +107,7 @@ def test_the_default_rules_bite(corpus):
 def test_every_way_in_counts_alike(read, corpus, tmp_path):
     found = read(tmp_path)
     # Labels and ids differ by format.
-    assert_same_corpus(Corpus(found.counts, found.words, text_settings=found.text_settings), corpus)
+    check_same(Corpus(found.counts, found.words, text_settings=found.text_settings), corpus)
 
 
 @pytest.mark.filterwarnings("ignore:HDSP stopped after")

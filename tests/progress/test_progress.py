@@ -132,7 +132,6 @@ def test_the_share_of_a_large_file_is_shown(suffix, tmp_path, monkeypatch):
             shares.append(task.done / task.total if task.total else 0.0)
 
     monkeypatch.setattr(progress, "choose_display", lambda quiet: Shares())
-    monkeypatch.setattr("hdsp.corpus.readers.opening._LARGE", 1000)
     with progress.display(), progress.task("Reading", unit=None) as task:
         hdsp.read_table(path)
     assert task.details == {"documents": "documents 400"}

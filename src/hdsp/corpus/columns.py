@@ -1,24 +1,24 @@
 """Label columns: any table, list or matrix as blocks of labels, converted by pandas.
 
 Files and tables in memory come through the same functions, so the same values mean the same.
+Messages name rows by the index of a Series.
 """
 
 import hashlib
 import json
-import re
 import warnings
+from calendar import isleap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
-from hdsp.checks import check_length, check_matrix, check_not_infinite, count_of, quoted
+from hdsp.checks import check_known, check_length, check_matrix, check_not_infinite, count_of
 from hdsp.corpus.frames import as_series, is_frame, is_series, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
 from hdsp.exceptions import LabelDataWarning
@@ -27,21 +27,23 @@ from hdsp.numerics import FloatArray, IntArray, csr_entries, csr_from_entries
 if TYPE_CHECKING:
     import pandas as pd
 
-ValueGroup = Literal["text", "boolean", "number", "date", "list", "other"]
 MatrixReader = Callable[[Any, str], Labels]
 
 SEQUENCE_NAME = "label"
 _LIST_TYPES = (list, tuple, set, frozenset, np.ndarray)
-_KIND_OF_GROUP: dict[ValueGroup, Kind] = {
-    "text": "category",
-    "boolean": "category",
-    "number": "number",
-    "date": "number",
-    "list": "tags",
+_NUMBERS = (bool, np.bool_, int, float, np.integer, np.floating, Decimal)
+# Groups of classes, of which the first that fits counts: differences of times are NumPy's
+# integers, and booleans are Python's.
+_GROUPS: dict[str, tuple[type, ...]] = {
+    "other": (np.timedelta64,),
+    "text": (str,),
+    "boolean": (bool, np.bool_),
+    "number": _NUMBERS,
+    "date": (date, np.datetime64),
+    "list": _LIST_TYPES,
 }
 # How texts write that a number is missing.
 _NO_NUMBER = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none"})
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 _MONTHS = "january february march april may june july august september october november december"
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday"
 # Positions of names, in full and by three letters.
@@ -82,7 +84,7 @@ def level_name(value: object) -> str | None:
     return str(value)
 
 
-def parse_number(value: object) -> float | None:
+def parse_number(value: Any) -> float | None:
     """A value as a number, dates in decimal years also if written as text; None if it is neither.
 
     Examples
@@ -90,17 +92,20 @@ def parse_number(value: object) -> float | None:
     >>> parse_number("2001-07-02T12:00"), parse_number("2.5"), parse_number("long ago")
     (2001.5, 2.5, None)
     """
-    if isinstance(value, str):
-        try:
+    try:
+        if isinstance(value, str):
+            try:
+                return float(value)
+            except ValueError:
+                value = parse_date(value)
+        if isinstance(value, np.datetime64):
+            value = value.astype("datetime64[us]").item()
+        if isinstance(value, date):
+            return _decimal_year(value)
+        if isinstance(value, _NUMBERS):
             return float(value)
-        except ValueError:
-            value = parse_date(value)
-    if isinstance(value, (date, np.datetime64)):
-        if isinstance(value, datetime) and value.tzinfo is not None:
-            value = value.astimezone(UTC).replace(tzinfo=None)
-        return float(decimal_years(np.array([value], dtype="datetime64[us]"))[0])
-    if isinstance(value, (bool, np.bool_, int, float, np.integer, np.floating, Decimal)):
-        return float(value)
+    except OverflowError:
+        pass
     return None
 
 
@@ -122,8 +127,16 @@ def parse_date(text: str) -> datetime | None:
         return None
 
 
-def decimal_years(times: NDArray[np.datetime64]) -> FloatArray:
-    """Times in years, NaN if missing: noon on 2 July 2001 is 2001.5."""
+def _decimal_year(day: date) -> float:
+    """A date or time in years: noon on 2 July 2001 is 2001.5."""
+    time = day if isinstance(day, datetime) else datetime(day.year, day.month, day.day)
+    time = time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
+    since = time - datetime(time.year, 1, 1)
+    return time.year + since / timedelta(days=365 + isleap(time.year))
+
+
+def _decimal_years(times: NDArray[np.datetime64]) -> FloatArray:
+    """Times in years, NaN if missing: `_decimal_year` of each."""
     years = times.astype("datetime64[Y]")
     start, end = (year.astype("datetime64[us]") for year in (years, years + 1))
     since = (times.astype("datetime64[us]") - start) / (end - start)
@@ -131,109 +144,107 @@ def decimal_years(times: NDArray[np.datetime64]) -> FloatArray:
 
 
 def make_block(
-    name: str,
-    kind: Kind,
-    column: Any,
-    subject: str,
-    first_row: int = 0,
-    tag_separator: str | None = None,
+    name: str, kind: Kind, values: "pd.Series[Any]", subject: str, tag_separator: str | None = None
 ) -> LabelBlock:
-    """A column of any table as labels of a kind; messages count rows from `first_row`."""
-    values = as_series(column)
+    """A column as labels of a kind; messages name its rows by its index."""
     if kind == "number":
-        return _number_block(name, values, subject, first_row)
+        return _number_block(name, values, subject)
     if kind == "tags":
-        return _tags_block(name, values, subject, first_row, tag_separator)
-    return _category_block(name, values, subject, first_row)
+        return _tags_block(name, values, subject, tag_separator)
+    return _category_block(name, values, subject)
 
 
-def _distinct(values: "pd.Series[Any]") -> tuple[IntArray, list[Any]]:
-    """The number of each row's value, -1 if it is missing, and the values."""
+def _distinct(values: "pd.Series[Any]") -> tuple[IntArray, "pd.Series[Any]"]:
+    """The place of each row among the distinct values, -1 if it is missing, and these values."""
     import pandas as pd
 
+    observed = values.notna().to_numpy()
     if values.dtype == object and pd.api.types.infer_dtype(values).startswith("mixed"):
         # Python takes True for 1, and lists have no hash: each row has its own value.
-        return np.where(values.isna(), -1, np.arange(len(values))), values.tolist()
-    numbers, distinct = pd.factorize(values)
-    return numbers, list(distinct)
+        return np.where(observed, np.cumsum(observed) - 1, -1), values[observed]
+    return pd.factorize(values)[0], values[observed & ~values.duplicated().to_numpy()]
 
 
-def _levels(
-    values: "pd.Series[Any]", rows: IntArray, name: str, subject: str
-) -> tuple[IntArray, list[str]]:
-    """The number of each value's level, -1 if it is missing, and the levels, as they occur."""
-    numbers, distinct = _distinct(values)
-    names = [None if is_missing(value) else level_name(value) for value in distinct]
-    wrong = np.array([*(name is None for name in names), False])[numbers]
-    for place in np.flatnonzero(wrong)[:1]:
+def _levels(values: "pd.Series[Any]", name: str, subject: str) -> tuple[IntArray, list[str]]:
+    """The place of each row's level, -1 if it is missing, and the levels, as they occur."""
+    places, distinct = _distinct(values)
+    names = list(map(level_name, distinct))
+    if None in names:
+        wrong = names.index(None)
         raise TypeError(
-            f"{subject} must hold plain values as tags and categories. "
-            f"Got a {type(values[place]).__name__} at row {rows[place]}, column {name!r}. "
-            "Name a column of lists as `tags`, or flatten it."
+            f"{subject} must hold plain values as names, tags and categories. "
+            f"Got a {type(distinct.iloc[wrong]).__name__} at row {distinct.index[wrong]}, "
+            f"column {name!r}. Name a column of lists as `tags`, or flatten it."
         )
     # An empty text is missing, as an empty cell of a file is.
-    levels = [level for level in dict.fromkeys(names) if level]
-    places = {level: place for place, level in enumerate(levels)}
-    return np.array([*(places.get(name or "", -1) for name in names), -1])[numbers], levels
+    levels = list(filter(None, dict.fromkeys(names)))
+    place_of = {level: place for place, level in enumerate(levels)}
+    return np.array([*(place_of.get(str(level), -1) for level in names), -1])[places], levels
+
+
+def names_of(values: "pd.Series[Any]", name: str, subject: str) -> tuple[str, ...]:
+    """The name of each value, "" if it is missing."""
+    places, levels = _levels(values, name, subject)
+    return tuple(np.array([*levels, ""], dtype=object)[places].tolist())
 
 
 def _indicators(
-    name: str, kind: Kind, rows: IntArray, columns: IntArray, n_rows: int, names: Sequence[str]
-) -> LabelBlock:
-    """The block of the entries whose column is not -1; repeated ones count once."""
-    known = columns >= 0
-    entries = (np.ones(int(known.sum())), (rows[known], columns[known]))
-    values = csr_array(entries, shape=(n_rows, len(names)))
-    values.sum_duplicates()
-    values.data[:] = 1.0
-    return LabelBlock(name, kind, tuple(names), values)
+    rows: IntArray, places: IntArray, levels: Sequence[str], columns: Sequence[str], n_rows: int
+) -> csr_array:
+    """Ones at the rows and columns of levels by their place, which is -1 if a row has none."""
+    column_of = {column: number for number, column in enumerate(columns)}
+    of_row = np.array([*(column_of[level] for level in levels), -1])[places]
+    known = of_row >= 0
+    entries = (np.ones(int(known.sum())), (rows[known], of_row[known]))
+    matrix = csr_array(entries, shape=(n_rows, len(columns)))
+    # A tag that is repeated counts once.
+    matrix.sum_duplicates()
+    matrix.data[:] = 1.0
+    return matrix
 
 
-def _category_block(
-    name: str, values: "pd.Series[Any]", subject: str, first_row: int
-) -> LabelBlock:
+def _category_block(name: str, values: "pd.Series[Any]", subject: str) -> LabelBlock:
     """One level per document; columns are the levels that occur, in their order or sorted."""
-    rows = np.arange(len(values))
-    numbers, levels = _levels(values, rows + first_row, name, subject)
+    places, levels = _levels(values, name, subject)
     if {level.lower() for level in levels} <= {"true", "false"}:
         # Text files write booleans in many ways.
         levels = [level.capitalize() for level in levels]
     columns = sorted(set(levels))
-    for places in _CALENDAR:
-        if all(level.lower() in places for level in columns):
-            columns.sort(key=lambda level: places[level.lower()])
+    for calendar in _CALENDAR:
+        if all(level.lower() in calendar for level in columns):
+            columns.sort(key=lambda level: calendar[level.lower()])
     if getattr(values.dtype, "ordered", False):
-        named = dict.fromkeys(map(level_name, values.cat.categories))
-        columns = [level for level in named if level in levels]
-    place_of = np.array([*map(columns.index, levels), -1])
-    return _indicators(name, "category", rows, place_of[numbers], len(rows), columns)
+        known = dict.fromkeys(map(level_name, values.cat.categories))
+        columns = [level for level in known if level in levels]
+    n_rows = len(values)
+    matrix = _indicators(np.arange(n_rows), places, levels, columns, n_rows)
+    return LabelBlock(name, "category", tuple(columns), matrix)
 
 
 def _tags_block(
-    name: str, values: "pd.Series[Any]", subject: str, first_row: int, separator: str | None
+    name: str, values: "pd.Series[Any]", subject: str, separator: str | None
 ) -> LabelBlock:
     """A list of tags per document; columns are the sorted tags."""
-    gone = values.isna()
-    lists = [None if missing else row for row, missing in zip(values, gone, strict=True)]
-    lists = [split_tags(row, separator) if isinstance(row, str) else row for row in lists]
-    for row, tags in enumerate(lists):
-        if not (tags is None or isinstance(tags, _LIST_TYPES)):
+    split = cache(partial(_split_tags, separator=separator))
+    lists = values.map(lambda value: split(value) if isinstance(value, str) else value)
+    for row, tags in lists.dropna().items():
+        if not isinstance(tags, _LIST_TYPES):
             raise TypeError(
                 f"{subject} must hold a list of tags in each row of {name!r}. "
-                f"Got {tags!r} at row {row + first_row}. Split it into a list, write it as "
+                f"Got {tags!r} at row {row}. Split it into a list, write it as "
                 """'["a", "b"]', or read the file with `tag_separator`."""
             )
-    rows = np.repeat(np.arange(len(lists)), [0 if tags is None else len(tags) for tags in lists])
-    flat = as_series(list(chain.from_iterable(tags for tags in lists if tags is not None)))
-    numbers, levels = _levels(flat, rows + first_row, name, subject)
+    long = lists.explode()
+    places, levels = _levels(long, name, subject)
     columns = sorted(levels)
-    places = {level: place for place, level in enumerate(columns)}
-    place_of = np.array([*(places[level] for level in levels), -1])
-    block = _indicators(name, "tags", rows, place_of[numbers], len(lists), columns)
-    return replace(block, n_missing=sum(tags is None for tags in lists))
+    rows = long.index.to_numpy() - (values.index[0] if len(values) else 0)
+    matrix = _indicators(rows, places, levels, columns, len(values))
+    return LabelBlock(
+        name, "tags", tuple(columns), matrix, n_missing=int(lists.isna().to_numpy().sum())
+    )
 
 
-def split_tags(text: str, separator: str | None) -> list[Any] | str | None:
+def _split_tags(text: str, separator: str | None) -> list[Any] | str | None:
     """The tags of a text, None if it is blank, or the text itself if it is not a list."""
     if not text.strip():
         return None
@@ -246,48 +257,38 @@ def split_tags(text: str, separator: str | None) -> list[Any] | str | None:
     return tags if isinstance(tags, list) else text
 
 
-def _number_block(name: str, values: "pd.Series[Any]", subject: str, first_row: int) -> LabelBlock:
+def _number_block(name: str, values: "pd.Series[Any]", subject: str) -> LabelBlock:
     """A number per document; every observed value is stored, zero included."""
-    from pandas.api.types import is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
+    from pandas.api.types import is_any_real_numeric_dtype, is_bool_dtype, is_datetime64_any_dtype
 
     if is_datetime64_any_dtype(values):
         zoned = getattr(values.dtype, "tz", None) is not None
-        numbers = decimal_years((values.dt.tz_convert(None) if zoned else values).to_numpy())
-    elif is_numeric_dtype(values) and not is_complex_dtype(values):
+        numbers = _decimal_years((values.dt.tz_convert(None) if zoned else values).to_numpy())
+    elif is_bool_dtype(values) or is_any_real_numeric_dtype(values):
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
-        numbers = _parsed_numbers(name, values, subject, first_row)
+        places, distinct = _distinct(values)
+        numbers = np.append(_parsed_numbers(name, distinct, subject), np.nan)[places]
     rows = np.flatnonzero(~np.isnan(numbers))
-    check_not_infinite(numbers[rows], rows + first_row, name, subject)
+    check_not_infinite(numbers[rows], values.index.to_numpy()[rows], name, subject)
     entries = csr_from_entries(rows, np.zeros_like(rows), numbers[rows], (len(numbers), 1))
     return LabelBlock(name, "number", (name,), entries)
 
 
-def _parsed_numbers(
-    name: str, values: "pd.Series[Any]", subject: str, first_row: int
-) -> FloatArray:
+def _parsed_numbers(name: str, values: "pd.Series[Any]", subject: str) -> FloatArray:
     """The numbers that values of any type are, or write; NaN if missing."""
-
-    def parse(value: object) -> float | None:
-        if is_missing(value) or (isinstance(value, str) and value.strip().lower() in _NO_NUMBER):
-            return np.nan
-        try:
-            return parse_number(value)
-        except OverflowError:
-            return None
-
-    places, distinct = _distinct(values)
-    parsed = [*map(parse, distinct), np.nan]
-    if None in parsed:
-        row = next(row for row, place in enumerate(places) if parsed[place] is None)
-        remedy = "Convert the column, or make it a category."
-        if isinstance(values[row], str) and _DECIMAL_COMMA.fullmatch(values[row].strip()):
-            remedy = "Convert the column, or read the file with `decimal`, which is ','."
+    numbers = [
+        np.nan if isinstance(v, str) and v.strip().lower() in _NO_NUMBER else parse_number(v)
+        for v in values
+    ]
+    if None in numbers:
+        wrong = numbers.index(None)
         raise TypeError(
             f"{subject} must hold numbers or dates in column {name!r}. "
-            f"Got {values[row]!r} at row {row + first_row}. {remedy}"
+            f"Got {values.iloc[wrong]!r} at row {values.index[wrong]}. Convert the column, read "
+            "the file with `decimal`, if that is ',', or make it a category."
         )
-    return np.array(parsed, dtype=np.float64)[places]
+    return np.array(numbers, dtype=np.float64)
 
 
 def holds_dates(block: LabelBlock) -> bool:
@@ -297,13 +298,10 @@ def holds_dates(block: LabelBlock) -> bool:
 
 def warn_dates(labels: Labels) -> None:
     """Warn of categories whose levels are all dates, and offer them as numbers."""
-    names = [block.name for block in labels.blocks if holds_dates(block)]
-    if names:
-        one = len(names) == 1
+    for block in filter(holds_dates, labels.blocks):
         warnings.warn(
-            f"{quoted(names)} {'holds' if one else 'hold'} dates as text, each of which is a level "
-            f"of its own: name {'it' if one else 'them'} with `numeric` (on the command line, "
-            "--numeric) to read dates, in years.",
+            f"{block.name!r} holds dates as text, each of which is a level of its own: name it "
+            "with `numeric` (on the command line, --numeric) to read dates, in years.",
             LabelDataWarning,
             stacklevel=4,
         )
@@ -311,69 +309,50 @@ def warn_dates(labels: Labels) -> None:
 
 def numeric_levels(block: LabelBlock) -> LabelBlock | None:
     """A category whose levels are all numbers or dates as a number; None if they are not."""
-    numbers = [parse_number(level) for level in block.columns]
-    if block.kind != "category" or not numbers or None in numbers:
+    import pandas as pd
+
+    if block.kind != "category" or not block.columns:
         return None
     rows, levels, _ = csr_entries(block.values)
-    data = np.array(numbers, dtype=np.float64)[levels]
-    values = csr_from_entries(rows, np.zeros_like(rows), data, (block.values.shape[0], 1))
-    return LabelBlock(block.name, "number", (block.name,), values)
+    values = np.full(block.values.shape[0], None, dtype=object)
+    values[rows] = np.array(block.columns, dtype=object)[levels]
+    try:
+        return make_block(block.name, "number", pd.Series(values), "The column")
+    except (TypeError, ValueError):
+        return None
 
 
-def _group_of(cls: type) -> ValueGroup:
+def _group_of(cls: type) -> str:
     """The group of types to which the values of a class belong."""
-    if issubclass(cls, str):
-        return "text"
-    if issubclass(cls, (bool, np.bool_)):
-        return "boolean"
-    if issubclass(cls, (int, float, np.number, Decimal)) and not issubclass(
-        cls, (np.timedelta64, np.complexfloating)
-    ):
-        return "number"
-    if issubclass(cls, (date, np.datetime64)):
-        return "date"
-    return "list" if issubclass(cls, _LIST_TYPES) else "other"
+    return next((group for group, known in _GROUPS.items() if issubclass(cls, known)), "other")
 
 
-def _value_groups(values: "pd.Series[Any]") -> dict[ValueGroup, int]:
-    """The groups of types that occur, with the first row of each."""
-    groups: dict[ValueGroup, int] = {}
-    for row, cls in values[values.notna()].map(type).drop_duplicates().items():
-        groups.setdefault(_group_of(cls), int(str(row)))
-    return groups
+def _value_group(values: "pd.Series[Any]", subject: str, where: str = "") -> str | None:
+    """The group of types of all values, None if all are missing; raise if there are several."""
+    classes = values[values.notna()].map(type).drop_duplicates()
+    groups = classes.map(_group_of)
+    first = next(iter(groups), None)
+    for row in groups[(groups == "other") | (groups != first)].index[:1]:
+        raise TypeError(
+            f"{subject} must hold text, booleans, numbers, dates or lists of tags, all of one "
+            f"type. Got a {classes[row].__name__} at row {row}{where}. Convert it, or drop it."
+        )
+    return first
 
 
-def column_kind(name: str, values: "pd.Series[Any]", subject: str) -> Kind:
+def _column_kind(name: str, values: "pd.Series[Any]", subject: str) -> Kind:
     """The kind of a column's labels, by its type or else by its values."""
     import pandas as pd
 
     types, dtype = pd.api.types, values.dtype
     if isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)) or types.is_bool_dtype(dtype):
         return "category"
-    if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
+    if types.is_datetime64_any_dtype(dtype) or types.is_any_real_numeric_dtype(dtype):
         return "number"
-    if types.is_datetime64_any_dtype(dtype):
-        return "number"
-    groups = _value_groups(values)
-    if "other" in groups:
-        row = groups["other"]
-        raise TypeError(
-            f"{subject} must hold text, booleans, numbers, dates or lists of tags. "
-            f"Got a {type(values[row]).__name__} at row {row}, column {name!r}. "
-            "Convert the column, or drop it."
-        )
-    _check_one_group(groups, subject, f"in column {name!r}")
     # A column without values becomes a category without levels, which has no effect.
-    return next((_KIND_OF_GROUP[group] for group in groups), "category")
-
-
-def _check_one_group(groups: Mapping[ValueGroup, int], subject: str, where: str) -> None:
-    if len(groups) > 1:
-        (first, row), (second, second_row) = list(groups.items())[:2]
-        raise TypeError(
-            f"{subject} must hold values of one type {where}. Got {first} at row {row} and "
-            f"{second} at row {second_row}. Convert them to one type."
-        )
+    group = _value_group(values, subject, f", column {name!r}")
+    kinds: dict[str | None, Kind] = {"number": "number", "date": "number", "list": "tags"}
+    return kinds.get(group, "category")
 
 
 def as_labels(labels: object, n_documents: int, owner: str = "HDSP.fit") -> Labels:
@@ -394,42 +373,36 @@ def as_labels(labels: object, n_documents: int, owner: str = "HDSP.fit") -> Labe
 
 
 def read_labels(
-    labels: object,
+    labels: Any,
     n_documents: int,
     subject: str,
     read_matrix: MatrixReader | None = None,
     kinds: Mapping[str, Kind] | None = None,
 ) -> Labels:
     """Labels in any form: a matrix with `read_matrix`, a table by `kinds`, if given."""
+    read_matrix = read_matrix or from_matrix
     if labels is None:
         return Labels.empty(n_documents)
-    result = _read(labels, subject, read_matrix or from_matrix, kinds)
+    is_array = hasattr(labels, "__array__")
+    if isinstance(labels, Labels):
+        result = labels
+    elif is_frame(labels):
+        result = Labels(_frame_blocks(labels, subject, kinds), len(labels))
+    elif is_series(labels):
+        result = _from_sequence(as_series(labels), subject, read_matrix)
+    elif issparse(labels) or (is_array and np.ndim(labels) != 1):
+        result = read_matrix(labels, subject)
+    elif is_array or (isinstance(labels, Sequence) and not isinstance(labels, (str, bytes))):
+        rows = as_series(np.asarray(labels) if is_array else list(labels))
+        result = _from_sequence(rows, subject, read_matrix)
+    else:
+        raise TypeError(
+            f"{subject} must be None, a matrix, a list of lists of strings, a sequence of "
+            "strings, a pandas, polars or pyarrow table in memory, or Labels. "
+            f"Got {type(labels).__name__}. Convert it to one of these."
+        )
     check_length(len(result), n_documents, subject)
     return result
-
-
-def _read(
-    labels: Any, subject: str, read_matrix: MatrixReader, kinds: Mapping[str, Kind] | None
-) -> Labels:
-    if isinstance(labels, Labels):
-        return labels
-    if issparse(labels):
-        return read_matrix(labels, subject)
-    if is_frame(labels):
-        return Labels(_frame_blocks(labels, subject, kinds), len(labels))
-    if not is_series(labels):
-        is_array = hasattr(labels, "__array__")
-        unusable = isinstance(labels, (str, bytes, Mapping))
-        if unusable or not (is_array or isinstance(labels, Sequence)):
-            raise TypeError(
-                f"{subject} must be None, a matrix, a list of lists of strings, a sequence of "
-                "strings, a pandas, polars or pyarrow table in memory, or Labels. "
-                f"Got {type(labels).__name__}. Convert it to one of these."
-            )
-        labels = np.asarray(labels) if is_array else list(labels)
-        if is_array and labels.ndim != 1:
-            return read_matrix(labels, subject)
-    return _from_sequence(as_series(labels), subject, read_matrix)
 
 
 def from_matrix(matrix: Any, subject: str) -> Labels:
@@ -441,7 +414,8 @@ def read_frame(
     frame: Any, tags: Names, categories: Names, numeric: Names
 ) -> tuple[tuple[LabelBlock, ...], int]:
     """The blocks of a table's columns, of the named ones only if any are named, and its length."""
-    subject = "`frame` of Labels.from_frame"
+    owner = "Labels.from_frame"
+    subject = f"`frame` of {owner}"
     if not is_frame(frame):
         raise TypeError(
             f"{subject} must be a pandas, polars or pyarrow table in memory. "
@@ -449,12 +423,8 @@ def read_frame(
         )
     kinds = label_kinds(tags, categories, numeric, subject)
     columns = open_columns(frame, subject)
-    absent = [name for name in kinds if name not in columns]
-    if absent:
-        raise ValueError(
-            f"{subject} must have the named columns. Got no {quoted(absent)}. "
-            f"Choose from {quoted(columns)}."
-        )
+    for name in kinds:
+        check_known(name, columns, "tags`, `categories` or `numeric", owner, "columns")
     return _frame_blocks(frame, subject, kinds or None), len(frame)
 
 
@@ -466,52 +436,29 @@ def _frame_blocks(
         if kinds is not None and name not in kinds:
             continue
         values = as_series(column)
-        kind = column_kind(name, values, subject) if kinds is None else kinds[name]
+        kind = _column_kind(name, values, subject) if kinds is None else kinds[name]
         block = make_block(name, kind, values, subject)
         if kinds is None and not getattr(values.dtype, "ordered", False) and holds_dates(block):
-            block = numeric_levels(block) or block
+            block = make_block(name, "number", values, subject)
         blocks.append(block)
     return tuple(blocks)
 
 
 def _from_sequence(rows: "pd.Series[Any]", subject: str, read_matrix: MatrixReader) -> Labels:
     """A sequence of strings, of lists of strings, or of lists of numbers (a matrix)."""
-    groups = _value_groups(rows)
-    _check_one_group(groups, subject, "in its rows")
-    if not groups:
-        return Labels((make_block("tags", "tags", rows, subject),), len(rows))
-    (group,) = groups
+    group = _value_group(rows, subject)
     if group == "text":
         return Labels((make_block(SEQUENCE_NAME, "category", rows, subject),), len(rows))
-    if group != "list":
+    if group not in ("list", None):
         raise TypeError(
             f"{subject} must be a matrix, a table, lists of tags or strings. "
-            f"Got a sequence of {type(rows[groups[group]]).__name__} in one dimension. "
-            "Convert the values to strings for a category, or reshape numbers to one column with "
-            "`values.reshape(-1, 1)`."
+            f"Got a sequence of {group}s in one dimension. Convert the values to strings for a "
+            "category, or reshape numbers to one column with `values.reshape(-1, 1)`."
         )
-    lists = rows[rows.notna()]
-    row_of = np.repeat(lists.index.to_numpy(), lists.map(len).to_numpy())
-    values = as_series(list(chain.from_iterable(lists)))
-    inside = {group: int(row_of[place]) for group, place in _value_groups(values).items()}
-    if "boolean" in inside and "number" in inside:
-        del inside["boolean"]
-    _check_one_group(inside, subject, "in its lists")
-    if not inside or "text" in inside:
-        return Labels((make_block("tags", "tags", rows, subject),), len(rows))
-    row = next(iter(inside.values()))
-    unordered = lists.map(lambda row: isinstance(row, (set, frozenset))).any()
-    if inside.keys().isdisjoint(("number", "boolean")) or unordered:
-        raise TypeError(
-            f"{subject} must hold strings in its lists of tags. Got {rows[row]!r} at row {row}. "
-            "Convert the tags to strings."
-        )
-    if len(lists) < len(rows) or lists.map(len).nunique() > 1:
-        raise ValueError(
-            f"{subject} must have rows of equal length where they hold numbers. "
-            "Got ragged rows. Pad the rows with NaN, or pass tags as strings."
-        )
-    return read_matrix(np.array([list(row) for row in lists], dtype=object), subject)
+    inside = rows.explode().dropna().map(type).drop_duplicates().map(_group_of)
+    if len(inside) and inside.isin(["number", "boolean"]).all():
+        return read_matrix(rows.tolist(), subject)
+    return Labels((make_block("tags", "tags", rows, subject),), len(rows))
 
 
 def column_name(position: int) -> str:
@@ -532,16 +479,20 @@ def matrix_blocks(
     columns.sum_duplicates()
     # In a sparse matrix, a stored zero means the same as one that is not stored.
     columns.eliminate_zeros()
-    column_of = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
-    for place in np.flatnonzero(np.isinf(columns.data))[:1]:
-        part = slice(place, columns.indptr[column_of[place] + 1])
-        name = column_name(column_of[place])
-        check_not_infinite(columns.data[part], columns.indices[part], name, subject)
+    n_rows, n_columns = columns.shape
+    entries = columns.tocoo()
+    for place in np.flatnonzero(np.isinf(entries.data))[:1]:
+        name = column_name(entries.col[place])
+        check_not_infinite(entries.data[[place]], entries.row[[place]], name, subject)
     if kinds is None:
-        other = column_of[(columns.data != 1.0) & ~np.isnan(columns.data)]
-        is_number = np.bincount(other, minlength=columns.shape[1]) > 0
+        other = entries.col[(entries.data != 1.0) & ~np.isnan(entries.data)]
+        is_number = np.bincount(other, minlength=n_columns) > 0
+    elif len(kinds) != n_columns or not set(kinds) <= {"tags", "number"}:
+        raise ValueError(
+            f"`kinds` must be 'tags' or 'number' for each of the {count_of(n_columns, 'column')} "
+            f"of {subject}. Got {list(kinds)!r}. Pass a table to have categories."
+        )
     else:
-        _check_kinds(kinds, columns.shape[1], subject)
         is_number = np.array([kind == "number" for kind in kinds], dtype=np.bool_)
     tags, numbers = np.flatnonzero(~is_number), np.flatnonzero(is_number)
     blocks = []
@@ -551,24 +502,12 @@ def matrix_blocks(
         blocks.append(_sparse_block(columns, "numbers", "number", numbers, subject))
     elif numbers.size:
         blocks += [
-            _number_block(column_name(j), as_series(columns[:, [j]].toarray()[:, 0]), subject, 0)
+            make_block(
+                column_name(j), "number", as_series(columns[:, [j]].toarray()[:, 0]), subject
+            )
             for j in numbers.tolist()
         ]
-    return tuple(blocks), columns.shape[0]
-
-
-def _check_kinds(kinds: Sequence[Kind], n_columns: int, subject: str) -> None:
-    if len(kinds) != n_columns:
-        raise ValueError(
-            f"`kinds` must have one entry for each column of {subject}. "
-            f"Got {len(kinds)} for {n_columns} columns. Pass 'tags' or 'number' for each."
-        )
-    for kind in kinds:
-        if kind not in ("tags", "number"):
-            raise ValueError(
-                f"`kinds` must be 'tags' or 'number'. Got {kind!r}. Pass a table to have "
-                "categories."
-            )
+    return tuple(blocks), n_rows
 
 
 def _sparse_block(
@@ -579,13 +518,11 @@ def _sparse_block(
     observed = ~np.isnan(entries.data)
     rows, indices, data = entries.row[observed], entries.col[observed], entries.data[observed]
     names = tuple(map(column_name, positions.tolist()))
-    if kind == "tags" and (data != 1.0).any():
-        wrong = np.flatnonzero(data != 1.0)
-        first = wrong[np.argmin(rows[wrong])]
+    for wrong in np.flatnonzero((data != 1.0) & (kind == "tags"))[:1]:
         raise ValueError(
             f"{subject} must be 0, 1 or NaN in a column of tags, and is such a column wherever "
-            f"training saw only 0 and 1. Got {data[first]} at row {rows[first]}, "
-            f"column {names[indices[first]]!r}. "
+            f"training saw only 0 and 1. Got {data[wrong]} at row {rows[wrong]}, "
+            f"column {names[indices[wrong]]!r}. "
             "Train with `Labels.from_matrix(matrix, kinds=...)` to make it a number."
         )
     values = csr_from_entries(rows, indices, data, (columns.shape[0], len(names)))
@@ -596,23 +533,19 @@ def as_groups(groups: Any, n_documents: int, owner: str) -> tuple[str, ...] | No
     """The names of document groups; "" for a document without one, which is its own group."""
     if groups is None:
         return None
+    subject = f"`groups` of {owner}"
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable):
         raise TypeError(
-            f"`groups` of {owner} must hold one value per document, such as its author. "
+            f"{subject} must hold one value per document, such as its author. "
             f"Got {type(groups).__name__}."
         )
-    names = ["" if is_missing(value) else level_name(value) for value in groups]
-    if len(names) != n_documents:
+    values = as_series(groups if is_series(groups) else list(groups))
+    if len(values) != n_documents:
         raise ValueError(
-            f"`groups` of {owner} must hold one value for each of the "
-            f"{count_of(n_documents, 'document')}. Got {count_of(len(names), 'value')}."
+            f"{subject} must hold one value for each of the {count_of(n_documents, 'document')}. "
+            f"Got {count_of(len(values), 'value')}."
         )
-    if None in names:
-        raise TypeError(
-            f"`groups` of {owner} must hold texts or numbers, one per document. "
-            f"The value of document {names.index(None)} is neither."
-        )
-    return tuple(map(str, names))
+    return names_of(values, "groups", subject)
 
 
 def group_numbers(groups: tuple[str, ...]) -> IntArray:

@@ -217,8 +217,9 @@ class Labels:
             Labels with one block of tags.
         """
         from hdsp.corpus.columns import make_block
+        from hdsp.corpus.frames import as_series
 
-        rows = list(tags)
+        rows = as_series(list(tags))
         return cls((make_block(name, "tags", rows, "`tags` of Labels.from_tags"),), len(rows))
 
     @classmethod

@@ -258,7 +258,7 @@ def prepare_corpus(
     kinds = label_kinds(tags, categories, numeric, owner)
     settings, chosen = counting_rules(text_settings, like, owner)
     if words is not None:
-        found = read_words(words, encoding) or ()
+        found = read_words(words, encoding)
         chosen = check_words(found, len(found), owner)
     wanted = Wanted(kinds, text, ids, tag_separator)
     written = (owner, format, encoding, delimiter, decimal)

@@ -299,60 +299,34 @@ class LabelSchema:
         positions = {column: j for j, column in enumerate(known)}
         return np.array([positions.get(column, -1) for column in block.columns], dtype=np.int64)
 
-    def _matrix_kinds(self) -> list[Kind] | None:
-        """Return the kinds of the columns of the matrix that training saw, or None if none."""
-        kinds = {column: block.kind for block in self.blocks for column in block.columns}
-        names = [column_name(j) for j in range(self.n_labels)]
-        if set(kinds) != set(names) or "category" in kinds.values():
-            return None
-        return [kinds[name] for name in names]
-
     def _read_matrix(self, matrix: Any, subject: str) -> Labels:
         if not self.n_labels:
             return from_matrix(matrix, subject)
         matrix = check_matrix(matrix, subject)
-        width = count_of(matrix.shape[1], "column")
-        kinds = self._matrix_kinds()
-        if kinds is None:
+        kinds = {column: block.kind for block in self.blocks for column in block.columns}
+        names = [column_name(j) for j in range(matrix.shape[1])]
+        if set(kinds) != set(names) or "category" in kinds.values():
             trained = ", ".join(f"{block.kind} {block.name!r}" for block in self.blocks)
             raise ValueError(
-                f"{subject} must be of the form that training saw: {trained}. "
-                f"Got a matrix of {width}. Pass a table or Labels with these names."
-            )
-        if matrix.shape[1] != self.n_labels:
-            raise ValueError(
-                f"{subject} must have {count_of(self.n_labels, 'column')}, as in training. "
-                f"Got {width}. Pass the same columns, with NaN for what is missing."
+                f"{subject} must be of the form that training saw: {trained}. Got a matrix of "
+                f"{count_of(len(names), 'column')}. Pass a table or Labels with these names, or a "
+                "matrix with the same columns if training saw one."
             )
         centred = all(block.centred for block in self.blocks)
-        return Labels(*matrix_blocks(matrix, subject, kinds, centred))
+        return Labels(*matrix_blocks(matrix, subject, [kinds[name] for name in names], centred))
 
     def _check_agreement(self, labels: Labels, subject: str) -> None:
         """Raise if a block is of another kind than in training."""
-        of_matrix = self._matrix_kinds() is not None
-        home = {column: known for known in self.blocks for column in known.columns}
-        trained = {known.name: known for known in self.blocks if known.columns}
+        kinds = {known.name: known.kind for known in self.blocks if known.columns}
         for block in labels.blocks:
-            known = trained.get(block.name) if block.columns else None
-            if known is not None and _conflict(block, known.kind):
+            kind = kinds.get(block.name, block.kind) if block.columns else block.kind
+            several = kind == "category" and (np.diff(block.values.indptr) > 1).any()
+            if several or (kind == "number") != (block.kind == "number"):
                 raise ValueError(
                     f"{subject} must be of the kinds that training saw. "
-                    f"Got {block.name!r} as {block.kind}, which was {known.kind}. "
+                    f"Got {block.name!r} as {block.kind}, which was {kind}. "
                     "Convert it, or train again."
                 )
-            for column in block.columns if of_matrix else ():
-                if column in home and home[column].name != block.name:
-                    raise ValueError(
-                        f"{subject} must be of the kinds that training saw. Got {column!r} in "
-                        f"block {block.name!r}, which was in block {home[column].name!r}. "
-                        "Pass the matrix itself, or give `kinds` to Labels.from_matrix."
-                    )
-
-
-def _conflict(block: LabelBlock, kind: Kind) -> bool:
-    """Return whether a block cannot be one of a kind."""
-    several = (np.diff(block.values.indptr) > 1).any()
-    return (kind == "number") != (block.kind == "number") or (kind == "category" and bool(several))
 
 
 def warn_unknown(found: Iterable[tuple[list[str], int]]) -> None:

@@ -1,46 +1,51 @@
 """Counts of numbered words (LDA-C, UCI, SVMlight, Matrix Market) and MALLET's texts."""
 
+import io
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from inspect import Signature, signature
 from itertools import chain
 from pathlib import PurePath
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from hdsp.checks import LARGEST_COUNT, count_of, quoted
+from hdsp.checks import check_choice, count_of
 from hdsp.corpus.columns import as_labels, level_name, make_block
 from hdsp.corpus.corpus import Corpus
+from hdsp.corpus.counting import remap_columns
+from hdsp.corpus.frames import as_series
 from hdsp.corpus.labels import KINDS, Kind, Labels, Names, label_kinds
 from hdsp.corpus.readers.opening import (
     FileOrPath,
     FilePath,
-    Lines,
+    as_path,
     as_read_error,
     check_file,
+    damaged,
     name_of,
     no_documents,
-    open_lines,
+    open_binary,
     read_error,
+    read_lines,
     shortened,
-    spooled,
 )
-from hdsp.corpus.readers.tables import corpus_of_texts, label_columns, suffix_of
+from hdsp.corpus.readers.tables import count_words, format_of, label_columns
 from hdsp.corpus.text import counting_rules, words_like
 from hdsp.exceptions import ReadError
-from hdsp.numerics import BoolArray, FloatArray, IntArray, csr_from_entries
+from hdsp.numerics import FloatArray
 
 # How the names of files end; those of UCI begin with "docword", too.
-COUNT_FORMATS = {
+COUNT_FORMATS: dict[str, tuple[str, ...]] = {
     "ldac": (".ldac", ".lda-c"),
     "uci": (".uci",),
     "svmlight": (".svm", ".svmlight", ".libsvm"),
     "mtx": (".mtx",),
     "mallet": (".mallet",),
 }
+# What applies to some formats only.
 _LABEL_OPTIONS = {"labels", "tags", "categories", "numeric", "tag_separator"}
 _OPTIONS = {
     **{name: {"words", *_LABEL_OPTIONS} for name in ("ldac", "uci", "mtx")},
@@ -114,43 +119,47 @@ def read_counts(
         If there is no such file.
     """
     owner, name = "read_counts", name_of(path)
+    check_choice(kind, KINDS, "kind", owner)
     if isinstance(path, (str, os.PathLike)):
         check_file(path)
-    format = format or _format_of(name)
-    if format not in COUNT_FORMATS:
-        raise ValueError(
-            f"`format` of {owner} must be one of {quoted(COUNT_FORMATS)}. Got {format!r}."
-        )
-    given = {"words": words, "labels": labels, "tags": tags, "categories": categories}
-    given |= {"numeric": numeric, "tag_separator": tag_separator, "text_settings": text_settings}
-    given |= {"kind": kind != "tags" or None, "zero_based": zero_based != "auto" or None}
-    for option, value in given.items():
-        if value not in (None, (), []) and option not in _OPTIONS[format]:
-            raise ValueError(f"`{option}` of {owner} does not apply to the format {format}.")
-    if kind not in KINDS:
-        raise ValueError(f"`kind` of {owner} must be one of {quoted(KINDS)}. Got {kind!r}.")
+    if format is None and PurePath(name).name.lower().startswith("docword"):
+        format = "uci"
+    format = format_of(name, format, COUNT_FORMATS, owner)
+    if labels is not None and "labels" not in _OPTIONS[format]:
+        raise ValueError(f"`labels` of {owner} does not apply to the format {format}.")
     kinds = label_kinds(tags, categories, numeric, owner)
-    with spooled(path) as source, open_lines(source, encoding, name) as lines:
+    target = words_like(like, owner)
+    known = target if words is None else read_words(words, encoding)
+    with as_path(path) as source:
         if format == "mallet":
-            return _read_mallet(lines, tag_separator, text_settings, like, owner)
-        target = words_like(like, owner)
-        known = target if words is None else read_words(words, encoding)
-        counted = _COUNTED[format](lines, None if known is None else len(known), zero_based)
-    if format == "svmlight":
-        found = _svmlight_labels(counted.labels, kind, name)
-    elif isinstance(labels, (str, os.PathLike)):
-        table = label_columns(labels, kinds, owner, tag_separator, encoding)
-        if table.n_rows != counted.n_documents:
-            raise read_error(
-                table.name,
-                f"it has {count_of(table.n_rows, 'row')}, but {name} has "
-                f"{count_of(counted.n_documents, 'document')}",
-                "give every document a row, in the same order",
-            )
-        found = table.labels()
+            return _read_mallet(source, encoding, name, tag_separator, text_settings, like)
+        if format == "svmlight":
+            counts, first, labels = _read_svmlight(source, name, kind, zero_based)
+        elif format == "ldac":
+            n_words = _LARGEST if known is None else len(known)
+            counts, first = _read_ldac(source, encoding, name, n_words), 0
+        else:
+            counts, first = _read_matrix(source, encoding, name, format), 1
+    n_documents, n_words = counts.shape
+    if n_documents == 0:
+        raise no_documents(name)
+    if known is None:
+        present, columns = np.unique(counts.indices, return_inverse=True)
+        known = tuple(f"w{number}" for number in (present + first).tolist())
+        counts = csr_array((counts.data, columns, counts.indptr), (n_documents, len(present)))
+    elif n_words > len(known) or (format != "svmlight" and n_words < len(known)):
+        problem = f"it has {count_of(n_words, 'word')}, but `words` has {len(known)}"
+        raise read_error(name, problem, "check that the words belong to it")
     else:
-        found = as_labels(labels, counted.n_documents, owner)
-    return _corpus(name, counted, known, target, found)
+        counts = csr_array((counts.data, counts.indices, counts.indptr), (n_documents, len(known)))
+    if target is not None and target != known:
+        place = {word: number for number, word in enumerate(target)}
+        places = np.array([place.get(word, -1) for word in known])
+        counts, known = remap_columns(counts, places, len(target)), target
+    with as_read_error(name):
+        if isinstance(labels, (str, os.PathLike)):
+            labels = label_columns(labels, kinds, owner, tag_separator, encoding).labels()
+        return Corpus(counts, known, as_labels(labels, n_documents, owner))
 
 
 def reader_of(format: str) -> Callable[..., Corpus]:
@@ -162,269 +171,142 @@ def reader_of(format: str) -> Callable[..., Corpus]:
     return cast("Callable[..., Corpus]", read)
 
 
-def _format_of(name: str) -> str:
-    """The format that a file's name shows."""
-    if PurePath(name).name.lower().startswith("docword"):
-        return "uci"
-    for format_name, suffixes in COUNT_FORMATS.items():
-        if suffix_of(name) in suffixes:
-            return format_name
-    raise read_error(
-        name,
-        "the name does not show read_counts which format the file has",
-        f"pass `format`, one of {quoted(COUNT_FORMATS)}",
-    )
-
-
-class _Counted(NamedTuple):
-    """Counts (document, word, count) as a file has them, documents from 0, words from `first`."""
-
-    documents: IntArray
-    words: FloatArray
-    counts: FloatArray
-    n_documents: int
-    first: int
-    labels: Sequence[str] = ()
-
-
-def read_words(words: FilePath | Sequence[str] | None, encoding: str) -> tuple[str, ...] | None:
+def read_words(words: FilePath | Sequence[str], encoding: str) -> tuple[str, ...]:
     """A vocabulary: the words of a file with one word per line, or the given words."""
-    if words is None:
-        return None
     if not isinstance(words, (str, os.PathLike)):
         return tuple(words)
-    line_of: dict[str, int] = {}
-    with open_lines(words, encoding) as lines:
-        for line in lines.each_with("a word"):
-            word = line.strip()
-            if word in line_of:
-                raise lines.error(
-                    f"the word {word!r} is also on line {line_of[word]}",
-                    "remove or rename one, both there and in the counts",
-                )
-            line_of[word] = lines.number
-    return tuple(line_of)
+    lines = [line.strip() for _, line in read_lines(words, encoding)]
+    while lines and not lines[-1]:
+        lines.pop()
+    return tuple(lines)
 
 
-def _pairs(tokens: Sequence[str], lines: Lines) -> FloatArray:
-    """The numbers of tokens such as "17:3"."""
-    try:
-        numbers = np.array([token.split(":") for token in tokens], dtype=np.float64)
-        return numbers.reshape(len(tokens), 2)
-    except ValueError as error:
-        problem = f"this line should have pairs 'word:count', but has {' '.join(tokens)}"
-        raise lines.error(shortened(problem), "write numbers only") from error
-
-
-def _of_lines(rows: Sequence[FloatArray], first: int, labels: Sequence[str] = ()) -> _Counted:
-    """The counts of documents that have a line each."""
-    documents = np.repeat(np.arange(len(rows)), [len(pairs) for pairs in rows])
-    numbers = np.concatenate([np.zeros((0, 2)), *rows])
-    return _Counted(documents, numbers[:, 0], numbers[:, 1], len(rows), first, labels)
-
-
-def _read_ldac(lines: Lines, n_words: int | None, zero_based: object) -> _Counted:
-    rows = []
-    for line in lines.each_with("a document"):
-        size, *tokens = line.split()
-        if _whole(size, "the number of distinct words", lines) != len(tokens):
-            raise lines.error(
-                f"the line begins with {size}, but has {len(tokens)} pairs of word and count",
-                "check that it was written in full",
+def _counts(name: str, entries: FloatArray, first: int, shape: tuple[int, int]) -> csr_array:
+    """The counts of entries (document, word, count); documents and words count from `first`."""
+    positions = entries[:, :2] - first
+    for column, what in enumerate(("document", "word")):
+        numbers, size = positions[:, column], shape[column]
+        valid = (numbers >= 0) & (numbers < size) & (numbers == np.floor(numbers))
+        for place in np.flatnonzero(~valid)[:1]:
+            problem = (
+                f"the number of a {what} should be a whole number from {first} to "
+                f"{size + first - 1}, but is {entries[place, column]:.16g} in count {place + 1}"
             )
-        rows.append(_pairs(tokens, lines))
-    return _of_lines(rows, 0)
+            remedy = "check that the header and the words belong to this file"
+            raise read_error(name, problem, remedy)
+    return csr_array((entries[:, 2], positions.astype(np.int64).T), shape=shape)
 
 
-def _read_svmlight(lines: Lines, n_words: int | None, zero_based: object) -> _Counted:
-    rows, labels = [], []
-    for line in lines.text:
-        tokens = line.partition("#")[0].split()
-        if tokens:
-            labels.append("" if ":" in tokens[0] else tokens.pop(0))
-            if tokens and tokens[0].startswith("qid:"):
-                del tokens[0]
-            rows.append(_pairs(tokens, lines))
-    counted = _of_lines(rows, int(not zero_based), labels)
-    if zero_based == "auto":
-        from_one = n_words is not None and counted.words.min(initial=1) > 0
-        counted = counted._replace(first=int(from_one))
-    return counted
+def _read_ldac(path: FilePath, encoding: str, name: str, n_words: int) -> csr_array:
+    """Lines with the number of distinct words, and the number and count of each."""
+    rows: list[FloatArray] = []
+    for line_number, line in read_lines(path, encoding, name):
+        try:
+            numbers = np.array(line.replace(":", " ").split(), dtype=np.float64)
+        except ValueError as error:
+            problem = f"this is not a line of numbers ({shortened(str(error))})"
+            raise read_error(name, problem, "write 'N word:count ...'", line_number) from error
+        if len(numbers) and len(numbers) != 1 + 2 * numbers[0]:
+            problem = f"the line begins with {numbers[0]:.16g}, but has {len(numbers) - 1} numbers"
+            raise read_error(name, f"{problem} after it", "write two for each word", line_number)
+        if len(numbers):
+            rows.append(numbers[1:].reshape(-1, 2))
+    documents = np.repeat(np.arange(len(rows)), list(map(len, rows)))
+    entries = np.column_stack([documents, np.concatenate([np.zeros((0, 2)), *rows])])
+    return _counts(name, entries, 0, (len(rows), n_words))
 
 
-def _read_triples(
-    lines: Lines, n_words: int | None, zero_based: object, width: int = 3
-) -> _Counted:
-    """Read a header of three sizes, and lines "document word count"."""
-    header: list[str] = []
-    while len(header) < 3 and (line := next(lines.text, None)) is not None:
-        header += [] if line.startswith("%") else line.split()
-    if len(header) != 3:
-        raise lines.error(
-            "the header should have three sizes: documents, words and counts",
-            "check that the file was written in full",
-        )
-    n_documents, n_known, n_counts = (_whole(size, "a size", lines) for size in header)
-    numbers = _read_numbers(lines, width)
-    problem = None
-    if n_words not in (None, n_known):
-        problem = f"{count_of(n_known, 'word')}, but `words` has {n_words}"
-    elif len(numbers) != n_counts:
-        problem = f"{n_counts} counts, but there are {len(numbers)}"
-    elif n_documents > 1000 + 10 * len(numbers):
-        # Some documents have no words, but not nine out of ten; and a wrong header must not make
-        # us allocate memory.
-        problem = f"{n_documents} documents, but there are {len(numbers)} counts"
-    if problem is not None:
-        remedy = "check that the file was written in full, and that its words belong to it"
-        raise read_error(lines.name, f"the header says {problem}", remedy)
-    counts = numbers[:, 2] if width == 3 else np.ones(len(numbers))
-    documents = _positions(lines.name, "document", numbers[:, 0], 1, n_documents)
-    return _Counted(documents, numbers[:, 1], counts, n_documents, 1)
-
-
-def _read_numbers(lines: Lines, width: int) -> FloatArray:
-    """The lines that follow, each with the same number of numbers."""
-    rows = (line for line in lines.text if line.strip())
-    first = next(rows, None)
-    if first is None:
-        return np.zeros((0, width))
+def _read_matrix(path: FilePath, encoding: str, name: str, format: str) -> csr_array:
+    """Sizes (documents, words, counts), and lines "document word count" of UCI or Matrix Market."""
+    lines = (line for _, line in read_lines(path, encoding, name))
+    width = 3
+    if format == "mtx":
+        banner = next(lines, "")
+        fields = banner.lower().split()
+        if fields[:3] != ["%%matrixmarket", "matrix", "coordinate"] or fields[-1] != "general":
+            problem = f"the file begins with {shortened(repr(banner))}"
+            remedy = "write a sparse matrix of counts with scipy.io.mmwrite"
+            raise read_error(name, problem, remedy, line=1)
+        width = 2 if "pattern" in fields else 3
+    body = (line for line in lines if line.strip() and not line.startswith("%"))
+    sizes: list[str] = []
+    while len(sizes) < 3:
+        sizes += next(body, "missing missing missing").split()
     try:
-        numbers = np.loadtxt(chain([first], rows), ndmin=2, comments=None)
+        n_documents, n_words, n_counts = map(int, sizes)
+        first = next(body, None)
+        numbers = np.zeros((0, width))
+        if first is not None:
+            numbers = np.loadtxt(chain([first], body), ndmin=2, comments=None)
     except ReadError:
         raise
     except ValueError as error:
-        detail = shortened(str(error).partition("; use")[0])
-        problem = f"this is not a line of {width} numbers ({detail})"
-        raise lines.error(problem, "correct it") from error
-    if numbers.shape[1] != width:
-        problem = f"its lines have {count_of(numbers.shape[1], 'number')}"
-        raise read_error(lines.name, problem, f"write {width} per line")
-    return numbers
-
-
-def _read_matrix(lines: Lines, n_words: int | None, zero_based: object) -> _Counted:
-    line = next(lines.text, "")
-    fields = re.fullmatch(
-        r"%%matrixmarket matrix coordinate (real|double|(unsigned-)?integer|pattern) general",
-        " ".join(line.lower().split()),
-    )
-    if fields is None:
-        raise lines.error(
-            "the file should begin with '%%MatrixMarket matrix coordinate real general', but "
-            f"begins with {shortened(repr(line))}",
-            "write it with scipy.io.mmwrite from a sparse matrix of counts",
+        raise damaged(name, error) from error
+    # Some documents have no words, but not nine out of ten; and a wrong header must not make us
+    # allocate memory.
+    if numbers.shape != (n_counts, width) or n_documents > 1000 + 10 * n_counts:
+        problem = (
+            f"the header says {n_documents} documents and {n_counts} counts, but there are "
+            f"{len(numbers)} lines of {count_of(numbers.shape[1], 'number')}"
         )
-    return _read_triples(lines, n_words, zero_based, 2 if fields[1] == "pattern" else 3)
+        raise read_error(name, problem, f"write {width} numbers per line, and all lines")
+    entries = np.column_stack([numbers, np.ones(n_counts)])[:, :3]
+    return _counts(name, entries, 1, (n_documents, n_words))
 
 
-def _whole(text: str, what: str, lines: Lines) -> int:
-    """A whole number from 0, such as one of a header."""
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise lines.error(
-            f"{what} should be a whole number from 0, but is {shortened(repr(text))}",
-            "check that the file has this format",
-        )
-    return int(text)
+def _read_svmlight(
+    path: FilePath, name: str, kind: Kind, zero_based: bool | Literal["auto"]
+) -> tuple[csr_array, int, Labels]:
+    """Counts and labels by scikit-learn, and the number of the first word."""
+    from sklearn.datasets import load_svmlight_file
 
-
-def _positions(name: str, what: str, numbers: FloatArray, first: int, size: int | None) -> IntArray:
-    """Numbers of words or documents, counted from `first`, as positions; raise if one is not."""
-    end = _LARGEST if size is None else min(size + first, _LARGEST)
-    valid = (numbers >= first) & (numbers < end) & (numbers == np.floor(numbers))
-    limit = "" if size is None else f" to {end - 1}"
-    rule = f"the number of a {what} should be a whole number from {first}{limit}"
-    _check(name, valid, numbers, rule, "check that the header and the words belong to this file")
-    return (numbers - first).astype(np.int64)
-
-
-def _check(name: str, valid: BoolArray, numbers: FloatArray, rule: str, remedy: str) -> None:
-    """Raise at the first number that is not valid."""
-    for place in np.flatnonzero(~valid)[:1]:
-        problem = f"{rule}, but is {numbers[place]:.16g} in count {place + 1}"
-        raise read_error(name, problem, remedy)
-
-
-def _corpus(
-    name: str,
-    counted: _Counted,
-    known: tuple[str, ...] | None,
-    target: tuple[str, ...] | None,
-    labels: Labels,
-) -> Corpus:
-    """The corpus of counts whose numbers are those of the `known` words, with `target` words."""
-    documents, numbers, counts, n_documents, first, _ = counted
-    size = None if known is None else len(known)
-    columns = _positions(name, "word", numbers, first, size)
-    rule = f"a count should be a number from 0 to {LARGEST_COUNT:g}"
-    _check(name, (counts >= 0) & (counts <= LARGEST_COUNT), counts, rule, "correct it, or write 0")
-    if not n_documents:
-        raise no_documents(name)
-    if known is None:
-        present, columns = np.unique(columns, return_inverse=True)
-        known = tuple(f"w{number}" for number in (present + first).tolist())
-    if target is not None and target != known:
-        position_of = {word: j for j, word in enumerate(target)}
-        columns = np.array([position_of.get(word, -1) for word in known])[columns]
-        kept = columns >= 0
-        documents, columns, counts = documents[kept], columns[kept], counts[kept]
-        known = target
-    with as_read_error(name):
-        shape = (n_documents, len(known))
-        return Corpus(csr_from_entries(documents, columns, counts, shape), known, labels)
-
-
-def _svmlight_labels(targets: Sequence[str], kind: Kind, name: str) -> Labels:
-    rows = [[_label(label) for label in target.split(",") if label] for target in targets]
+    with open_binary(path, name) as source:
+        data = io.BytesIO(source.stream.read())
+    try:
+        counts, targets = load_svmlight_file(data, zero_based=bool(zero_based), multilabel=True)
+    except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
+        raise damaged(name, error) from error
+    counts, first = csr_array(counts), int(not zero_based)
+    if zero_based == "auto" and counts.indices.min(initial=1) > 0:
+        counts, first = counts[:, 1:], 1
+    rows: list[Any] = [list(map(level_name, target)) for target in targets]
     if kind != "tags":
         for row, labels in enumerate(rows):
             if len(labels) > 1:
-                problem = f"a document should have one {kind}, but has {targets[row]}"
+                problem = f"a document should have one {kind}, but has {', '.join(labels)}"
                 raise read_error(name, shortened(problem), "pass kind='tags'", row=row)
-    values = rows if kind == "tags" else [labels[0] if labels else None for labels in rows]
+        rows = [labels[0] if labels else None for labels in rows]
     with as_read_error(name):
-        return Labels((make_block("labels", kind, values, name),), len(rows))
-
-
-def _label(text: str) -> str:
-    """A label in one spelling if it is a number: "+1", "1" and "1.0" are the same."""
-    try:
-        return str(level_name(float(text)))
-    except ValueError:
-        return text.strip()
+        block = make_block("labels", kind, as_series(rows), name)
+    return counts, first, Labels((block,), len(rows))
 
 
 def _read_mallet(
-    lines: Lines, tag_separator: str | None, text_settings: object, like: object, owner: str
+    path: FilePath,
+    encoding: str,
+    name: str,
+    tag_separator: str | None,
+    text_settings: object,
+    like: object,
 ) -> Corpus:
     ids: list[str] = []
     labels: list[str] = []
 
     def texts() -> Iterator[str]:
-        for line in lines.each_with("a document"):
+        for number, line in read_lines(path, encoding, name):
             fields = line.split(maxsplit=2)
-            if len(fields) < 2:
-                raise lines.error(
-                    f"a line should have an id, a label and a text, but is {shortened(repr(line))}",
-                    "write 'id label text'",
-                )
-            ids.append(fields[0])
-            labels.append(fields[1])
-            yield fields[2] if len(fields) == 3 else ""
+            if len(fields) == 1:
+                problem = f"a line should have an id, a label and a text, but is {fields[0]!r}"
+                raise read_error(name, shortened(problem), "write 'id label text'", line=number)
+            if fields:
+                ids.append(fields[0])
+                labels.append(fields[1])
+                yield "".join(fields[2:])
+        if not ids:
+            raise no_documents(name)
 
-    def describe() -> tuple[Labels, tuple[str, ...]]:
-        kind: Kind = "category" if tag_separator is None else "tags"
-        with as_read_error(lines.name):
-            block = make_block("label", kind, labels, lines.name, 0, tag_separator)
-        return Labels((block,), len(ids)), tuple(ids)
-
-    rules = counting_rules(text_settings, like, owner)
-    return corpus_of_texts(lines.name, texts(), rules, describe, "the texts")
-
-
-_COUNTED = {
-    "ldac": _read_ldac,
-    "uci": _read_triples,
-    "svmlight": _read_svmlight,
-    "mtx": _read_matrix,
-}
+    settings, words = counting_rules(text_settings, like, "read_counts")
+    counts, words = count_words(name, texts(), settings, words, "the texts")
+    kind: Kind = "category" if tag_separator is None else "tags"
+    block = make_block("label", kind, as_series(labels), name, tag_separator)
+    return Corpus(counts, words, Labels((block,), len(ids)), text_settings=settings, ids=ids)

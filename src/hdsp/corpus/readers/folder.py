@@ -8,9 +8,10 @@ import numpy as np
 from hdsp.checks import quoted
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import Labels, Names, label_kinds
-from hdsp.corpus.readers.opening import FilePath, Lines, open_binary, read_error
-from hdsp.corpus.readers.tables import Columns, corpus_of_texts, label_columns
+from hdsp.corpus.readers.opening import FilePath, read_error, read_lines
+from hdsp.corpus.readers.tables import Columns, count_words, label_columns
 from hdsp.corpus.text import counting_rules
+from hdsp.numerics import IntArray
 
 # Files of any depth whose names end in .txt.
 TEXT_FILES = "**/*.txt"
@@ -65,12 +66,12 @@ def read_folder(
     kinds = label_kinds(tags, categories, numeric, owner)
     labels = Labels.empty(len(ids))
     if metadata is not None:
-        labels = _labels_of(
-            ids, label_columns(metadata, kinds, owner, tag_separator, encoding, ids=id)
-        )
-    rules = counting_rules(text_settings, like, owner)
+        table = label_columns(metadata, kinds, owner, tag_separator, encoding, ids=id)
+        labels = table.labels()[_rows(ids, table)]
+    settings, words = counting_rules(text_settings, like, owner)
     texts = folder_texts(folder, encoding, pattern)
-    return corpus_of_texts(str(folder), texts, rules, lambda: (labels, ids), "the files")
+    counts, words = count_words(str(folder), texts, settings, words, "the files")
+    return Corpus(counts, words, labels, text_settings=settings, ids=ids)
 
 
 def _files(folder: FilePath, pattern: str) -> tuple[str, ...]:
@@ -89,27 +90,21 @@ def _files(folder: FilePath, pattern: str) -> tuple[str, ...]:
 def folder_texts(folder: FilePath, encoding: str, pattern: str = TEXT_FILES) -> Iterator[str]:
     """Yield the texts of a folder, in the order of `read_folder`."""
     for file in _files(folder, pattern):
-        path = Path(folder) / file
-        with open_binary(path, empty=True) as stream:
-            yield "".join(Lines(stream, str(path), encoding).full)
+        yield "\n".join(line for _, line in read_lines(Path(folder) / file, encoding))
 
 
-def _labels_of(files: tuple[str, ...], table: Columns) -> Labels:
-    """The labels of the files in their order, matched by name."""
-    row_of: dict[str, int] = {}
-    for row, identity in enumerate(table.ids() or ()):
-        known = row_of.setdefault(identity, row)
-        if known != row:
-            raise read_error(
-                table.name, f"{identity!r} is also in row {known}", "remove one", row=row
-            )
+def _rows(files: tuple[str, ...], table: Columns) -> IntArray:
+    """The row of each file in a table, by its name with or without what follows the last dot."""
+    names = table.ids() or ()
+    row_of = {name: row for row, name in enumerate(names)}
+    if len(row_of) < len(names):
+        row, name = next((row, name) for row, name in enumerate(names) if row_of[name] > row)
+        problem = f"{name!r} is also in row {row_of[name]}"
+        raise read_error(table.name, problem, "remove one", row=row)
     stems = [file.removesuffix(Path(file).suffix) for file in files]
     rows = [row_of.get(file, row_of.get(stem, -1)) for file, stem in zip(files, stems, strict=True)]
     without = [file for file, row in zip(files, rows, strict=True) if row < 0]
     if without:
-        raise read_error(
-            table.name,
-            f"there is no row of {quoted(without, limit=3)}",
-            f"add it, with the file's name in column {table.wanted.ids!r}",
-        )
-    return table.labels()[np.array(rows)]
+        remedy = f"add it, with the file's name in column {table.wanted.ids!r}"
+        raise read_error(table.name, f"there is no row of {quoted(without, limit=3)}", remedy)
+    return np.array(rows)

@@ -7,37 +7,38 @@ To add a format, write functions that yield its batches and return its columns, 
 import csv
 import io
 import json
-import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple, TypeAlias
 
+from scipy.sparse import csr_array
+
 from hdsp import progress
-from hdsp.checks import count_of, quoted
-from hdsp.corpus.columns import is_missing, level_name, make_block, warn_dates
+from hdsp.checks import check_choice, count_of, quoted
+from hdsp.corpus.columns import is_missing, make_block, names_of, warn_dates
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.frames import as_series, library_of
 from hdsp.corpus.labels import Kind, Labels, Names, ReadingSettings, label_kinds
 from hdsp.corpus.readers.opening import (
-    CHUNK,
-    LONGEST_LINE,
-    BinaryReader,
     FileOrPath,
-    Lines,
+    FilePath,
+    Source,
+    as_path,
     as_read_error,
     damaged,
-    is_utf8,
     name_of,
     no_documents,
     open_binary,
-    open_lines,
     read_error,
+    read_lines,
     shortened,
-    spooled,
+    wrong_encoding,
 )
 from hdsp.corpus.text import NoWordsError, TextSettings, counting_rules
 from hdsp.exceptions import ReadError
@@ -49,10 +50,10 @@ Batch: TypeAlias = Mapping[str, Any]
 _ROWS = 1024
 # The bytes of a row of a CSV file.
 _LONGEST_ROW = 1 << 23
+# The characters of a value in a CSV file.
+_LONGEST_VALUE = 1 << 25
 # The number of rows in which keys of JSON Lines are looked for.
 _HEAD = 1_000
-# The characters of a file that is one JSON array.
-_LONGEST_ARRAY = 1 << 27
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 _JSON_REMEDY = """write one object per line, such as {"text": "..."}"""
 
@@ -68,30 +69,30 @@ class Wanted:
     groups: str | None = None
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> list[str]:
         """All wanted columns, without repeats."""
         named = (self.text, self.ids, self.groups, *self.kinds)
-        return tuple(dict.fromkeys(name for name in named if name is not None))
+        return list(dict.fromkeys(name for name in named if name is not None))
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table that can be read several times; `source` is its path or a spooled file."""
+    """A table that can be read several times."""
 
-    source: FileOrPath
+    path: FilePath
     name: str
-    format: "TableFormat"
+    format: str
     encoding: str
     delimiter: str
     decimal: str
 
     def batches(self, wanted: Wanted) -> Iterator[Batch]:
         """Yield the wanted columns, some rows at a time."""
-        return self.format.batches(self, wanted)
+        return TABLE_FORMATS[self.format].batches(self, wanted)
 
     def columns(self) -> tuple[str, ...]:
         """The names of all columns; of JSON Lines, the keys of the first rows."""
-        return self.format.columns(self)
+        return tuple(TABLE_FORMATS[self.format].columns(self))
 
 
 class TableFormat(NamedTuple):
@@ -99,7 +100,7 @@ class TableFormat(NamedTuple):
 
     suffixes: tuple[str, ...]
     batches: Callable[[TableFile, Wanted], Iterator[Batch]]
-    columns: Callable[[TableFile], tuple[str, ...]]
+    columns: Callable[[TableFile], list[str]]
 
 
 def check_columns(name: str, wanted: Iterable[str], present: Sequence[str]) -> None:
@@ -107,16 +108,14 @@ def check_columns(name: str, wanted: Iterable[str], present: Sequence[str]) -> N
     counted = Counter(present)
     for column in wanted:
         if column not in counted:
-            names = quoted(n if len(n) <= 40 else f"{n[:37]}..." for n in present)
-            choice = f"choose from {names}" if present else "it has no columns"
+            choice = f"choose from {quoted(map(shortened, present))}" if present else "it has none"
             raise read_error(name, f"there is no column {column!r}", choice)
         if counted[column] > 1:
-            raise read_error(
-                name, f"{counted[column]} columns are called {column!r}", "rename all but one"
-            )
+            problem = f"{counted[column]} columns are called {column!r}"
+            raise read_error(name, problem, "rename all but one")
 
 
-# CSV and TSV: pyarrow reads them; if it fails, Python's csv tells the line.
+# CSV and TSV.
 
 
 def _csv_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
@@ -125,110 +124,101 @@ def _csv_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
-    header = _csv_columns(file)
-    _check_delimiter(file, header, wanted)
-    check_columns(file.name, wanted.columns, header)
-    utf8 = is_utf8(file.encoding)
-    options = {
-        "read_options": arrow_csv.ReadOptions(
-            use_threads=False, block_size=_LONGEST_ROW, encoding="utf8" if utf8 else file.encoding
-        ),
-        "parse_options": arrow_csv.ParseOptions(delimiter=file.delimiter, newlines_in_values=True),
-        "convert_options": arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(wanted.columns, pyarrow.string()),
-            include_columns=wanted.columns,
-            null_values=[""],
-            strings_can_be_null=True,
-        ),
-    }
+    _check_header(file, wanted)
+    wrong_rows: list[Any] = []
+
+    def refuse(row: Any) -> str:
+        wrong_rows.append(row)
+        return "error"
+
+    parse = arrow_csv.ParseOptions(
+        delimiter=file.delimiter, newlines_in_values=True, invalid_row_handler=refuse
+    )
+    convert = arrow_csv.ConvertOptions(
+        column_types=dict.fromkeys(wanted.columns, pyarrow.string()),
+        include_columns=wanted.columns,
+        null_values=[""],
+        strings_can_be_null=True,
+    )
+    read = arrow_csv.ReadOptions(use_threads=False, block_size=_LONGEST_ROW, encoding=file.encoding)
     numbers = [name for name, kind in wanted.kinds.items() if kind == "number"]
-    with open_binary(file.source, file.name) as stream:
+    with open_binary(file.path, file.name) as source:
+        contents = _Quoted(source)
         try:
-            for batch in arrow_csv.open_csv(
-                pyarrow.PythonFile(_Blocks(stream), mode="r"), **options
-            ):
+            for batch in arrow_csv.open_csv(contents, read, parse, convert):
                 for name in numbers if file.decimal != "." else ():
                     place = batch.schema.get_field_index(name)
                     values = compute.replace_substring(batch[name], file.decimal, ".")
                     batch = batch.set_column(place, name, values)
                 # pyarrow reads in a thread of its own, which has no task.
-                stream.raw.show_progress()
-                yield from _arrow_batches(batch, wanted)
+                source.show_progress()
+                yield from _arrow_slices(batch, wanted)
         except (pyarrow.ArrowException, UnicodeError, KeyError) as error:
-            _check_rows(file)
-            raise damaged(file.name, error) from error
-        # pyarrow takes an open quote for one that closes at the end of the file.
-        if utf8 and (stream.raw.n_quotes % 2 or stream.raw.n_nuls):
-            _check_rows(file)
+            if "Empty CSV file" not in str(error):
+                raise _csv_error(file, error, wrong_rows) from error
+    if contents.n_quotes % 2:
+        # pyarrow takes a quote that is never closed for one that closes at the end.
+        for _ in _csv_rows(file):
+            pass
 
 
-class _Blocks:
-    """A stream that gives large blocks, and allocates no more than it gives."""
+class _Quoted:
+    """A stream for pyarrow that counts quotes."""
 
     closed = False
 
-    def __init__(self, stream: BinaryReader) -> None:
-        self._stream = stream
+    def __init__(self, source: Source) -> None:
+        self._stream, self.n_quotes = source.stream, 0
 
     def read(self, size: int) -> bytes:
-        parts = []
-        while size > 0 and (part := self._stream.read(min(size, CHUNK))):
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+        data: bytes = self._stream.read(size)
+        self.n_quotes += data.count(b'"')
+        return data
 
 
-def _csv_columns(file: TableFile) -> tuple[str, ...]:
-    return tuple(next(_csv_rows(file), []))
-
-
-def _check_delimiter(file: TableFile, header: Sequence[str], wanted: Wanted) -> None:
-    """Raise if the header is one value, but would have the columns with another delimiter."""
-    for other in (";", "\t", "|", ","):
-        if len(header) == 1 and set(wanted.columns) <= set(header[0].split(other)) - set(header):
-            raise read_error(
-                file.name,
-                f"its columns are not separated by {file.delimiter!r}",
-                f"pass {other!r} as `delimiter`",
-                line=1,
-            )
-
-
-def _check_rows(file: TableFile) -> None:
-    """Raise at the line that is wrong, if there is one."""
-    if sum(1 for _ in _csv_rows(file)) < 2:
-        raise no_documents(file.name)
+def _csv_columns(file: TableFile) -> list[str]:
+    return next(_csv_rows(file), [])
 
 
 def _csv_rows(file: TableFile) -> Iterator[list[str]]:
-    """Yield the rows, which must be as long as the first, by Python's strict reader."""
+    """Yield rows by Python's reader, which raises at a quote that is never closed."""
     # By default it limits a value to 128 kB, which is less than some documents have.
-    csv.field_size_limit(max(LONGEST_LINE, csv.field_size_limit()))
-    with open_lines(file.source, file.encoding, file.name) as text:
-        lines = csv.reader(text.full, delimiter=file.delimiter, strict=True)
-        n_columns, start = 0, 1
-        try:
-            for row in lines:
-                n_columns = n_columns or len(row)
-                if row and len(row) != n_columns:
-                    raise read_error(
-                        file.name,
-                        f"this row has {count_of(len(row), 'value')}, but the header has "
-                        f"{count_of(n_columns, 'column')}, and begins with "
-                        f"{shortened(repr(row[0]))}",
-                        "quote values that contain the delimiter",
-                        line=start,
-                    )
-                if row:
-                    yield row
-                start = lines.line_num + 1
-        except csv.Error as error:
-            if "end of data" in str(error):
-                problem, remedy = "a quoted value that begins here is never closed", "close it"
-            else:
-                problem = f"malformed row ({error})"
-                remedy = "quote values that contain quotes, and write those twice"
-            raise read_error(file.name, problem, remedy, line=start) from error
+    csv.field_size_limit(_LONGEST_VALUE)
+    lines = (f"{line}\n" for _, line in read_lines(file.path, file.encoding, file.name))
+    rows, start = csv.reader(lines, delimiter=file.delimiter, strict=True), 1
+    try:
+        for row in rows:
+            yield row
+            start = rows.line_num + 1
+    except csv.Error as error:
+        problem = f"a quoted value that begins here is not closed ({error})"
+        remedy = "close it, and write quotes in values twice"
+        raise read_error(file.name, problem, remedy, line=start) from error
+
+
+def _check_header(file: TableFile, wanted: Wanted) -> None:
+    """Raise unless a table has the wanted columns; it may have them with another delimiter."""
+    header = _csv_columns(file)
+    for other in (";", "\t", "|", ","):
+        if len(header) == 1 and set(wanted.columns) <= set(header[0].split(other)) - set(header):
+            problem = f"its columns are not separated by {file.delimiter!r}"
+            raise read_error(file.name, problem, f"pass {other!r} as `delimiter`", line=1)
+    check_columns(file.name, wanted.columns, header)
+
+
+def _csv_error(file: TableFile, error: Exception, wrong_rows: Sequence[Any]) -> ReadError:
+    """The error at which pyarrow stopped, which counts rows from that of the header."""
+    for row in wrong_rows:
+        problem = (
+            f"this row has {count_of(row.actual_columns, 'value')}, but the header has "
+            f"{count_of(row.expected_columns, 'column')}: {shortened(repr(row.text))}"
+        )
+        remedy = "quote values that contain the delimiter, and close quotes"
+        return read_error(file.name, problem, remedy, row=row.number - 2)
+    if isinstance(error, UnicodeError) or "invalid UTF8" in str(error):
+        found = re.search(r"Row #(\d+)", str(error))
+        return wrong_encoding(file.name, file.encoding, row=int(found[1]) - 2 if found else None)
+    return damaged(file.name, error)
 
 
 # JSON Lines: Python reads them, because pyarrow takes the types of the first rows for all.
@@ -239,7 +229,7 @@ def _json_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     rows, columns = _json_rows(file), wanted.columns
     seen: dict[str, None] = {}
     while batch := list(islice(rows, _ROWS)):
-        seen.update(dict.fromkeys(key for row in batch for key in row))
+        seen.update(dict.fromkeys(chain.from_iterable(batch)))
         # The first column is that of the texts, without which reading on is of no use.
         check_columns(file.name, columns[:1], list(seen))
         yield {column: [row.get(column) for row in batch] for column in columns}
@@ -247,143 +237,73 @@ def _json_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
         check_columns(file.name, columns, list(seen))
 
 
-def _json_columns(file: TableFile) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(key for row in islice(_json_rows(file), _HEAD) for key in row))
+def _json_columns(file: TableFile) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(islice(_json_rows(file), _HEAD))))
 
 
 def _json_rows(file: TableFile) -> Iterator[dict[str, Any]]:
     """Yield the objects of the lines, or those of a file that is one array."""
-    with open_lines(file.source, file.encoding, file.name) as lines:
-        first = True
-        for line in lines.text:
-            if not line.strip():
-                continue
-            if first and line.lstrip().startswith("["):
-                yield from _json_array(line, lines)
-                return
-            first = False
-            row = _parsed_json(line, lines)
+    lines = read_lines(file.path, file.encoding, file.name)
+    for number, line in lines:
+        if line.lstrip().startswith("["):
+            line = "\n".join([line, *(rest for _, rest in lines)])
+        try:
+            value = json.loads(line) if line.strip() else []
+        except (ValueError, RecursionError) as error:
+            problem = f"this is not JSON ({shortened(str(error))})"
+            raise read_error(file.name, problem, _JSON_REMEDY, line=number) from error
+        for row in value if isinstance(value, list) else [value]:
             if not isinstance(row, dict):
-                raise lines.error(
-                    f"this is not a JSON object: {shortened(repr(line.strip()))}", _JSON_REMEDY
-                )
+                problem = f"this is not a JSON object: {shortened(repr(row))}"
+                raise read_error(file.name, problem, _JSON_REMEDY, line=number)
             yield row
-
-
-def _json_array(first: str, lines: Lines) -> list[dict[str, Any]]:
-    text = "\n".join([first, *_limited(lines, _LONGEST_ARRAY)])
-    rows: list[dict[str, Any]] = _parsed_json(text, lines)
-    for number, row in enumerate(rows):
-        if not isinstance(row, dict):
-            raise lines.error(f"entry {number} of the array is not a JSON object", _JSON_REMEDY, 1)
-    return rows
-
-
-def _limited(lines: Lines, size: int) -> Iterator[str]:
-    for line in lines.text:
-        size -= len(line)
-        if size < 0:
-            raise lines.error("this JSON array is too long to read at once", _JSON_REMEDY)
-        yield line
-
-
-def _parsed_json(text: str, lines: Lines) -> Any:
-    try:
-        value = json.loads(text)
-        if "\\u" in text:
-            # Half of a character could not be written out again.
-            json.dumps(value, ensure_ascii=False).encode()
-        return value
-    except (ValueError, RecursionError) as error:
-        detail = "nested too deep" if isinstance(error, RecursionError) else str(error)
-        if isinstance(error, UnicodeEncodeError):
-            detail = f"the escape \\u{ord(error.object[error.start]):04x} is half of a character"
-        problem = f"this is not JSON ({shortened(detail)})"
-        raise lines.error(problem, _JSON_REMEDY) from error
 
 
 # Parquet and Arrow, by pyarrow.
 
 
-def _parquet_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
-    from pyarrow import parquet
-
-    with _opened_arrow(file) as source:
-        table = parquet.ParquetFile(source)
-        _check_schema(table.schema_arrow, file.name, wanted)
-        n_rows = 0
-        for batch in table.iter_batches(_ROWS, columns=list(wanted.columns)):
-            yield from _arrow_batches(batch, wanted)
-            n_rows += len(batch)
-            progress.update(n_rows, table.metadata.num_rows)
-
-
-def _parquet_columns(file: TableFile) -> tuple[str, ...]:
-    from pyarrow import parquet
-
-    with _opened_arrow(file) as source:
-        return tuple(parquet.ParquetFile(source).schema_arrow.names)
-
-
-def _ipc_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
-    with _opened_arrow(file) as source:
-        opened = _open_ipc(source)
-        _check_schema(opened.schema, file.name, wanted)
-        n_batches = getattr(opened, "num_record_batches", None)
-        for batch in opened if n_batches is None else map(opened.get_batch, range(n_batches)):
-            yield from _arrow_batches(batch, wanted)
-
-
-def _ipc_columns(file: TableFile) -> tuple[str, ...]:
-    with _opened_arrow(file) as source:
-        return tuple(_open_ipc(source).schema.names)
-
-
-def _open_ipc(source: Any) -> Any:
-    """Open an Arrow or Feather file, or an Arrow stream."""
-    from pyarrow import ipc
-
-    is_file = source.read(6) == b"ARROW1"
-    source.seek(0)
-    return ipc.open_file(source) if is_file else ipc.open_stream(source)
-
-
 @contextmanager
-def _opened_arrow(file: TableFile) -> Iterator[Any]:
-    """A file that can be read from its end; damage is a `ReadError`."""
+def _open_arrow(file: TableFile) -> Iterator[tuple[list[str], int | None, Callable[..., Any]]]:
+    """The columns of a Parquet or Arrow file, its rows if known, and a function of its batches."""
     import pyarrow
+    from pyarrow import ipc, parquet
 
-    with open_binary(file.source, file.name) as stream:
-        plain = isinstance(file.source, (str, os.PathLike)) and not stream.raw.is_decompressed
-        source = pyarrow.OSFile(str(file.source)) if plain else io.BytesIO(stream.read())
-        try:
-            yield source
-        except ReadError:
-            raise
-        except (pyarrow.ArrowException, OSError, MemoryError, ValueError, ArithmeticError) as error:
-            raise damaged(file.name, error) from error
-
-
-def _check_schema(schema: Any, name: str, wanted: Wanted) -> None:
-    """Raise unless the wanted columns are there, and that of the texts is one."""
-    import pyarrow
-
-    check_columns(name, wanted.columns, schema.names)
-    texts = (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view(), pyarrow.null())
-
-    def is_text(kind: Any) -> bool:
-        return (kind.value_type if pyarrow.types.is_dictionary(kind) else kind) in texts
-
-    if wanted.text is not None and not is_text(schema.field(wanted.text).type):
-        others = quoted(field.name for field in schema if is_text(field.type)) or "none"
-        raise read_error(
-            name,
-            f"column {wanted.text!r} holds {schema.field(wanted.text).type} and not text",
-            f"name a column of text with `text` (there are: {others})",
-        )
+    try:
+        with pyarrow.OSFile(str(file.path)) as data:
+            if file.format == "parquet":
+                table = parquet.ParquetFile(data)
+                read = partial(table.iter_batches, _ROWS)
+                yield table.schema_arrow.names, table.metadata.num_rows, read
+            elif data.read(6) == b"ARROW1":
+                whole = ipc.open_file(data)
+                numbers = range(whole.num_record_batches)
+                yield whole.schema.names, None, lambda columns: map(whole.get_batch, numbers)
+            else:
+                data.seek(0)
+                stream = ipc.open_stream(data)
+                yield stream.schema.names, None, lambda columns: stream
+    except ReadError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError, MemoryError, ArithmeticError) as error:
+        raise damaged(file.name, error) from error
 
 
-def _arrow_batches(batch: Any, wanted: Wanted) -> Iterator[Batch]:
+def _arrow_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
+    with _open_arrow(file) as (names, total, read):
+        check_columns(file.name, wanted.columns, names)
+        n_rows = 0
+        for batch in read(columns=wanted.columns):
+            yield from _arrow_slices(batch, wanted)
+            n_rows += len(batch)
+            progress.update(n_rows, total)
+
+
+def _arrow_columns(file: TableFile) -> list[str]:
+    with _open_arrow(file) as (names, _, _):
+        return names
+
+
+def _arrow_slices(batch: Any, wanted: Wanted) -> Iterator[Batch]:
     """Yield some rows at a time of a batch, which may be the entire table."""
     # Damage can leave offsets that point anywhere; pyarrow looks only when it is asked to.
     batch.validate(full=True)
@@ -398,55 +318,41 @@ def _arrow_batches(batch: Any, wanted: Wanted) -> Iterator[Batch]:
 # Excel and Stata, by pandas, all at once.
 
 
-def _excel(file: TableFile) -> Any:
+def _read_frame(file: TableFile) -> Any:
     import pandas as pd
 
+    read: Any = partial(pd.read_excel, dtype=object) if file.format == "xlsx" else pd.read_stata
     try:
-        return _by_pandas(file, lambda stream: pd.read_excel(stream, dtype=object))
-    except ImportError as error:
-        raise ImportError(
-            f"{file.name}: Excel files need openpyxl; install it with pip install 'hdsp[excel]'."
-        ) from error
+        return read(io.BytesIO(Path(file.path).read_bytes())).rename(columns=str)
+    except ImportError:
+        raise
+    # Parsers of damaged files fail in any way.
+    except Exception as error:
+        raise damaged(file.name, error) from error
 
 
-def _stata(file: TableFile) -> Any:
-    import pandas as pd
-
-    return _by_pandas(file, pd.read_stata)
-
-
-def _by_pandas(file: TableFile, read: Callable[[Any], Any]) -> Any:
-    with open_binary(file.source, file.name) as stream:
-        try:
-            return read(io.BytesIO(stream.read()))
-        except ImportError:
-            raise
-        # Parsers of damaged files fail in any way.
-        except Exception as error:
-            raise damaged(file.name, error) from error
+def _frame_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
+    frame = _read_frame(file)
+    check_columns(file.name, wanted.columns, list(frame.columns))
+    columns = {name: frame[name] for name in wanted.columns}
+    if wanted.text is not None:
+        columns[wanted.text] = columns[wanted.text].tolist()
+    yield columns
 
 
-def _frame_format(suffix: str, read: Callable[[TableFile], Any]) -> TableFormat:
-    def batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
-        frame = read(file)
-        check_columns(file.name, wanted.columns, list(map(str, frame.columns)))
-        frame.columns = frame.columns.map(str)
-        columns = {name: frame[name] for name in wanted.columns}
-        if wanted.text is not None:
-            columns[wanted.text] = columns[wanted.text].tolist()
-        yield columns
-
-    return TableFormat((suffix,), batches, lambda file: tuple(map(str, read(file).columns)))
+def _frame_columns(file: TableFile) -> list[str]:
+    return list(_read_frame(file).columns)
 
 
+_ARROW_SUFFIXES = (".arrow", ".feather", ".ipc", ".arrows")
 TABLE_FORMATS = {
     "csv": TableFormat((".csv",), _csv_batches, _csv_columns),
     "tsv": TableFormat((".tsv", ".tab"), _csv_batches, _csv_columns),
     "jsonl": TableFormat((".jsonl", ".ndjson", ".json"), _json_batches, _json_columns),
-    "parquet": TableFormat((".parquet", ".pq"), _parquet_batches, _parquet_columns),
-    "arrow": TableFormat((".arrow", ".feather", ".ipc", ".arrows"), _ipc_batches, _ipc_columns),
-    "xlsx": _frame_format(".xlsx", _excel),
-    "dta": _frame_format(".dta", _stata),
+    "parquet": TableFormat((".parquet", ".pq"), _arrow_batches, _arrow_columns),
+    "arrow": TableFormat(_ARROW_SUFFIXES, _arrow_batches, _arrow_columns),
+    "xlsx": TableFormat((".xlsx",), _frame_batches, _frame_columns),
+    "dta": TableFormat((".dta",), _frame_batches, _frame_columns),
 }
 
 
@@ -461,45 +367,30 @@ def open_table(
 ) -> Iterator[TableFile]:
     """Open a table; see `read_table` for the arguments."""
     name = name_of(path)
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise ValueError(
-            f"`delimiter` of {owner} must be one character. Got {delimiter!r}. "
-            "Pass one such as ';', or leave it out for a comma."
-        )
-    if decimal not in (".", ","):
-        raise ValueError(f"`decimal` of {owner} must be '.' or ','. Got {decimal!r}.")
-    with spooled(path) as source:
-        format = _format_of(name, owner) if format is None else format
-        if format not in TABLE_FORMATS:
-            raise ValueError(
-                f"`format` of {owner} must be one of {quoted(TABLE_FORMATS)}. Got {format!r}. "
-                "Leave it out to go by the file's name."
-            )
+    suffixes = {key: known.suffixes for key, known in TABLE_FORMATS.items()}
+    with as_path(path) as source:
+        format = format_of(name, format, suffixes, owner)
         delimiter = delimiter or ("\t" if format == "tsv" else ",")
-        yield TableFile(source, name, TABLE_FORMATS[format], encoding, delimiter, decimal)
+        if len(delimiter) != 1:
+            raise ValueError(f"`delimiter` of {owner} must be one character. Got {delimiter!r}.")
+        yield TableFile(source, name, format, encoding, delimiter, decimal)
 
 
-def suffix_of(name: str) -> str:
-    """How the name of a file ends, before the suffix of its compression."""
-    suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
-    while suffixes and suffixes[-1] in _COMPRESSED:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
-
-
-def _format_of(name: str, owner: str) -> str:
-    """The format that a file's name shows."""
-    suffix = suffix_of(name)
-    for format_name, table_format in TABLE_FORMATS.items():
-        if suffix in table_format.suffixes:
-            return format_name
-    if suffix in (".xls", ".ods"):
-        raise read_error(name, "this is a spreadsheet", "save the sheet as .xlsx or as CSV")
-    raise read_error(
-        name,
-        f"the name does not show {owner} which format the file has",
-        f"pass `format`, one of {quoted(TABLE_FORMATS)}",
-    )
+def format_of(
+    name: str, format: str | None, suffixes: Mapping[str, tuple[str, ...]], owner: str
+) -> str:
+    """The format of a file: a given one, or that which its name shows."""
+    if format is not None:
+        check_choice(format, tuple(suffixes), "format", owner)
+        return format
+    parts = [suffix.lower() for suffix in PurePath(name).suffixes]
+    while parts and parts[-1] in _COMPRESSED:
+        parts.pop()
+    for key, known in suffixes.items():
+        if parts and parts[-1] in known:
+            return key
+    problem = f"the name does not show {owner} which format the file has"
+    raise read_error(name, problem, f"pass `format`, one of {quoted(suffixes)}")
 
 
 def table_columns(
@@ -543,59 +434,49 @@ class Columns:
                     problem = f"column {column!r} holds {shortened(repr(value))}, which is not text"
                     remedy = "name a column of text with `text`"
                     raise read_error(self.name, problem, remedy, row=row)
-
-    def take(self, batches: Iterable[Batch]) -> None:
-        """Keep the columns of a table that has no texts."""
-        for _ in self.texts(batches):
-            pass
+        if not self.n_rows:
+            raise no_documents(self.name)
 
     def _values(self, column: str) -> Any:
         """All values of a column as a pandas Series."""
         parts = self._parts[column]
-        library = library_of(parts[0]) if parts else None
+        library = library_of(parts[0])
         if library == "pyarrow":
             import pyarrow
 
-            return as_series(pyarrow.chunked_array(parts))
-        # pandas reads a table at once.
-        return as_series(parts[0] if library else list(chain.from_iterable(parts)))
+            values = as_series(pyarrow.chunked_array(parts))
+        else:
+            # pandas reads a table at once.
+            values = as_series(parts[0] if library else list(chain.from_iterable(parts)))
+        values.index += self._first_row
+        return values
 
     def ids(self) -> tuple[str, ...] | None:
         """The documents' ids, or None if they are not wanted."""
-        return self._names(self.wanted.ids, None, "give every row a text or a number as its id")
+        ids = self._names(self.wanted.ids)
+        if ids is not None and "" in ids:
+            problem = f"column {self.wanted.ids!r} is empty"
+            row = ids.index("") + self._first_row
+            raise read_error(self.name, problem, "give every document an id", row=row)
+        return ids
 
     def groups(self) -> tuple[str, ...] | None:
         """The documents' groups, "" for none, or None if they are not wanted."""
-        remedy = "name a column of texts or numbers with `group`"
-        return self._names(self.wanted.groups, "", remedy)
+        return self._names(self.wanted.groups)
 
-    def _names(
-        self, column: str | None, missing: str | None, remedy: str
-    ) -> tuple[str, ...] | None:
+    def _names(self, column: str | None) -> tuple[str, ...] | None:
         if column is None:
             return None
         with as_read_error(self.name):
-            values = self._values(column).tolist()
-        names = [missing if is_missing(value) else level_name(value) for value in values]
-        if None in names:
-            row = names.index(None)
-            problem = f"column {column!r} holds {shortened(repr(values[row]))}, which is not a name"
-            raise read_error(self.name, problem, remedy, row=row + self._first_row)
-        return tuple(map(str, names))
+            return names_of(self._values(column), column, self.name)
 
     def labels(self) -> Labels:
         """The labels of all rows."""
+        wanted = self.wanted
         with as_read_error(self.name):
             blocks = [
-                make_block(
-                    column,
-                    kind,
-                    self._values(column),
-                    self.name,
-                    self._first_row,
-                    self.wanted.tag_separator,
-                )
-                for column, kind in self.wanted.kinds.items()
+                make_block(column, kind, self._values(column), self.name, wanted.tag_separator)
+                for column, kind in wanted.kinds.items()
             ]
         return Labels(tuple(blocks), self.n_rows)
 
@@ -617,39 +498,29 @@ def label_columns(
     wanted = Wanted(kinds, ids=ids, tag_separator=tag_separator)
     with open_table(path, owner, encoding=encoding) as table:
         columns = Columns(table.name, wanted)
-        columns.take(table.batches(wanted))
+        for _ in columns.texts(table.batches(wanted)):
+            pass
     return columns
 
 
-def corpus_of_texts(
+def count_words(
     name: str,
     texts: Iterator[str],
-    rules: tuple[TextSettings, tuple[str, ...] | None],
-    describe: Callable[[], tuple[Labels, tuple[str, ...] | None]],
+    settings: TextSettings,
+    words: tuple[str, ...] | None,
     what: str,
-) -> Corpus:
-    """Count texts while they are read, and add the labels and ids that `describe` returns then."""
-    settings, words = rules
-    counted, cause = None, None
+) -> tuple[csr_array, tuple[str, ...]]:
+    """Count texts while they are read; `name` and `what` are for the message if no word is left."""
     try:
-        counted = settings.count(texts, words)
+        return settings.count(texts, words)
     except NoWordsError as error:
-        cause = error
-    labels, ids = describe()
-    if not len(labels):
-        raise no_documents(name) from cause
-    if counted is None:
-        raise no_words(name, what) from cause
-    return Corpus(*counted, labels, text_settings=settings, ids=ids)
+        raise no_words(name, what) from error
 
 
 def no_words(name: str, what: str) -> ReadError:
     """The error of texts of which no word is counted."""
-    return read_error(
-        name,
-        f"no word of {what} is left to count",
-        "check that this is text, or pass `text_settings` that keep more words",
-    )
+    remedy = "check that this is text, or pass `text_settings` that keep more words"
+    return read_error(name, f"no word of {what} is left to count", remedy)
 
 
 def read_table(
@@ -729,8 +600,8 @@ def read_table(
     """
     owner = "read_table"
     kinds = label_kinds(tags, categories, numeric, owner)
-    rules = counting_rules(text_settings, like, owner, stem)
-    named = {
+    settings, words = counting_rules(text_settings, like, owner, stem)
+    named: dict[str, Any] = {
         "text": text,
         "ids": ids,
         "groups": group,
@@ -739,8 +610,8 @@ def read_table(
         "decimal": decimal,
         "encoding": encoding,
     }
+    given = {name: value for name, value in named.items() if value is not None}
     known = getattr(like, "reading", getattr(like, "reading_", None))
-    given: Any = {name: value for name, value in named.items() if value is not None}
     reading = replace(known or ReadingSettings(), **given)
     written = (reading.encoding, reading.delimiter, reading.decimal)
     with open_table(path, owner, format, *written) as table:
@@ -748,17 +619,13 @@ def read_table(
             kinds, reading = _as_known(table, kinds, reading, given, like)
         wanted = Wanted(kinds, reading.text, reading.ids, reading.tag_separator, reading.groups)
         columns = Columns(table.name, wanted)
-        corpus = corpus_of_texts(
-            columns.name,
-            columns.texts(table.batches(wanted)),
-            rules,
-            lambda: (columns.labels(), columns.ids()),
-            f"column {reading.text!r}",
-        )
+        texts, what = columns.texts(table.batches(wanted)), f"column {reading.text!r}"
+        counts, words = count_words(table.name, texts, settings, words, what)
+    described: Any = {"ids": columns.ids(), "groups": columns.groups(), "text_settings": settings}
+    corpus = Corpus(counts, words, columns.labels(), **described)
     if like is None:
         warn_dates(corpus.labels)
-    corpus = corpus.replaced(reading=reading)
-    return corpus if reading.groups is None else corpus.with_groups(columns.groups())
+    return corpus.replaced(reading=reading)
 
 
 def _as_known(
@@ -774,9 +641,8 @@ def _as_known(
         schema = getattr(like, "label_schema_", None) or like.schema
         kinds = {block.name: block.kind for block in schema.blocks if block.name in present}
     if "ids" not in given:
-        reading = replace(
-            reading, ids=next(filter(present.__contains__, (reading.ids, "id")), None)
-        )
+        ids = next((name for name in (reading.ids, "id") if name in present), None)
+        reading = replace(reading, ids=ids)
     if "groups" not in given and reading.groups not in present:
         reading = replace(reading, groups=None)
     return kinds, reading
