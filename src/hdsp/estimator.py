@@ -1,7 +1,6 @@
 """HDSP, the scikit-learn estimator."""
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -17,51 +16,21 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hdsp.analysis import documents, label_effects
+from hdsp.analysis import topics as topic_tables
 from hdsp.analysis.checks import check_columns
-from hdsp.analysis.documents import (
-    check_text_of_each,
-    document_topic_columns,
-    expected_topics,
-    label_scale,
-    ldavis_arrays,
-    mean_log_probability,
-    perplexity,
-    simulate,
-    transformed,
-    typical_columns,
-)
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel, Method
 from hdsp.analysis.groups import with_merged_topics, with_topic_names
-from hdsp.analysis.label_effects import effect_columns, estimate_effects, strongest_effects
 from hdsp.analysis.label_prediction import LabelMethod, joined_columns, probability_parts
 from hdsp.analysis.reading import Weight
 from hdsp.analysis.refits import Refits, stability_columns
-from hdsp.analysis.topics import (
-    correlation_columns,
-    count_returning,
-    mixture_message,
-    number_sentence,
-    provenance,
-    top_words,
-    topic_columns,
-    word_columns,
-)
 from hdsp.analysis.words import label_word_columns, topic_word_columns
 from hdsp.checks import LARGEST, SMALLEST, check_not_dask, check_positive, check_seeds, check_whole
-from hdsp.corpus import (
-    Corpus,
-    LabelSchema,
-    ReadingSettings,
-    StoredCorpus,
-    TextSettings,
-    library_of,
-    make_frame,
-)
-from hdsp.exceptions import FitWarning, NotSavedWarning, UnreliableTopicsWarning
+from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make_frame
+from hdsp.exceptions import FitWarning, NotSavedWarning, UnreliableTopicsWarning, warn_caller
 from hdsp.execution.executor import check_executor
-from hdsp.fit.run import Parameters
-from hdsp.fit.training import NOT_IN_PARTS
+from hdsp.fit.run import Parameters, most_topics
 from hdsp.numerics import FloatArray
 from hdsp.persistence.model_file import load_model, save_model
 from hdsp.pipeline import extend_model, fit_model, read_corpus, read_further, refresh_model, running
@@ -82,7 +51,7 @@ def _of_model(read: Callable[[FittedModel], Any]) -> Any:
     return property(lambda self: read(self._model))
 
 
-class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Parameters):
     """The hierarchical Dirichlet scaling process: topics that documents' labels scale.
 
     A Bayesian nonparametric topic model, fitted by variational inference. Without labels it is
@@ -255,47 +224,6 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        max_components: int = 200,
-        scaling: Scaling = "auto",
-        content: str | None = None,
-        topic_prior: float = 0.05,
-        corpus_concentration: float | None = None,
-        document_concentration: float | None = None,
-        init: Any = "auto",
-        seeds: Mapping[str, Sequence[str]] | None = None,
-        inference: str = "batch",
-        batch_size: int | None = None,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        executor: str | None = None,
-        n_jobs: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        random_state: Any = None,
-        verbose: int | bool = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.max_components = max_components
-        self.scaling = scaling
-        self.content = content
-        self.topic_prior = topic_prior
-        self.corpus_concentration = corpus_concentration
-        self.document_concentration = document_concentration
-        self.init = init
-        self.seeds = seeds
-        self.inference = inference
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.tol = tol
-        self.executor = executor
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
-
     def fit(self, X: Any, y: object = None, labels: object = None, groups: object = None) -> Self:
         """Fit the model to documents.
 
@@ -322,10 +250,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The fitted model itself.
         """
         self._check_call(X, y, labels, "HDSP.fit")
-        corpus, named = read_corpus(X, labels, groups)
-        finished = self._fit(corpus, self._parameters(), named, library_of(labels))
-        for message, kind in self._fit_warnings(finished):
-            warnings.warn(message, kind, stacklevel=2)
+        for message, kind in self._fit_warnings(self._fit(X, labels, groups)):
+            warn_caller(message, kind)
         return self
 
     def partial_fit(
@@ -371,35 +297,26 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._check_call(X, y, labels, "HDSP.partial_fit")
         if forget is not None:
             check_positive(forget, "forget", "HDSP.partial_fit")
-        parameters = self._parameters()
         if not self.__sklearn_is_fitted__():
-            corpus, named = read_corpus(X, labels)
-            if corpus.has_groups:
-                raise ValueError(NOT_IN_PARTS)
-            corpus = corpus[:] if isinstance(corpus, StoredCorpus) else corpus
-            parameters = replace(parameters, inference="batch", executor=None)
-            self._fit(corpus, parameters, named, library_of(labels), stream=True)
+            self._fit(X, labels, stream=True)
             return self
         corpus = read_further(self._fitted, X, labels)
         if corpus.n_tokens:
-            with running(parameters, local=True) as run:
-                self._fitted = extend_model(self._fitted, corpus, parameters, run, forget)
+            with running(self, local=True) as run:
+                self._fitted = extend_model(self._fitted, corpus, self._parameters(), run, forget)
         return self
 
-    def _fit(
-        self,
-        corpus: Corpus,
-        parameters: Parameters,
-        named: bool,
-        frames: str | None,
-        stream: bool = False,
-    ) -> bool:
+    def _fit(self, X: Any, labels: object, groups: object = None, stream: bool = False) -> bool:
         """Fit the model; whether the fit has ended by itself."""
+        parameters = self._parameters()
+        corpus, source = read_corpus(X, labels, groups, stream)
+        if stream:
+            parameters = replace(parameters, inference="batch", executor=None)
         with running(parameters) as run:
             # A failed fit leaves an earlier one unchanged.
-            self._fitted = fit_model(corpus, parameters, run, named, frames, stream)
+            self._fitted = fit_model(corpus, source, parameters, run, stream)
         # The fit of an interrupted search is only the best so far, even if it converged.
-        cut_short = run.interrupted and parameters.finds_number
+        cut_short = run.interrupted and self.n_components == "auto"
         finished = (run.converged or len(run.history) == self.max_iter) and not cut_short
         if run.checkpoint is not None and finished:
             run.checkpoint.remove()
@@ -449,7 +366,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         float array of shape [M, T]
             Topic proportions; rows sum to 1.
         """
-        return transformed(self._model, X, labels, self.n_jobs)
+        return documents.transformed(self._model, X, labels, self.n_jobs)
 
     def score(
         self, X: Any, y: object = None, labels: object = None, sample_weight: Any = None
@@ -474,7 +391,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         float
             The mean log probability.
         """
-        return mean_log_probability(self._model, X, labels, sample_weight, self.n_jobs)
+        return documents.mean_log_probability(self._model, X, labels, sample_weight, self.n_jobs)
 
     def expected_topics(
         self, labels: object, method: Method = "regression", weight: Weight = "documents"
@@ -500,7 +417,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         float array of shape [M, T]
             Expected proportions; rows sum to 1.
         """
-        return expected_topics(self._model, labels, method, weight)
+        return documents.expected_topics(self._model, labels, method, weight)
 
     def perplexity(
         self,
@@ -538,7 +455,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The perplexity; (perplexity, lower, upper) with `interval`; one number per document
             with `per_document`, NaN where there is no token to predict.
         """
-        return perplexity(
+        return documents.perplexity(
             self._model, X, labels, given, per_document, method, interval, self.n_jobs
         )
 
@@ -608,7 +525,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         again = None if refits is None else Refits(refits, corpus, self, random_state)
         asked = (labels, contrast, level, weight, again)
         with display(quiet=not self.verbose):
-            return self._table(effect_columns(self._model, *asked))
+            return self._table(label_effects.effect_columns(self._model, *asked))
 
     def estimate_effects(
         self,
@@ -652,9 +569,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> effects.levels("tags")["value"].unique().tolist()
         ['news', 'sport']
         """
-        fitted = self._model
-        with running(self._parameters(), local=True) as run:
-            return estimate_effects(fitted, formula, labels, corpus, groups, weight, run)
+        given = (formula, labels, corpus, groups, weight)
+        with running(self, local=True) as run:
+            return label_effects.estimate_effects(self._model, *given, run)
 
     def check_labels(self, corpus: Corpus, *, groups: Any = None, time: Any = None) -> Any:
         """Whether documents have the topics that their labels lead one to expect.
@@ -691,7 +608,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model.check_labels(corpus)["verdict"].unique().tolist()
         ['']
         """
-        with running(self._parameters(), local=True) as run:
+        with running(self, local=True) as run:
             columns = check_columns(self._model, corpus, groups, time, run)
         return self._table(columns)
 
@@ -757,7 +674,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         list of list of str
             One list per topic, the most probable word first.
         """
-        return top_words(self._model, n)
+        return topic_tables.top_words(self._model, n)
 
     def topics(self, n_words: int = 10) -> Any:
         """A table of topics.
@@ -787,7 +704,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> list(model.topics(n_words=5).columns[:4])
         ['topic', 'name', 'share', 'words']
         """
-        return self._table(topic_columns(self._model, n_words, strongest_effects(self._model)))
+        effects = label_effects.strongest_effects(self._model)
+        return self._table(topic_tables.topic_columns(self._model, n_words, effects))
 
     def topic_correlations(self, level: float = 0.9) -> Any:
         """Topics that documents have together, or rather not, with intervals.
@@ -820,7 +738,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> len(model.topic_correlations())
         10
         """
-        return self._table(correlation_columns(self._model, level))
+        return self._table(topic_tables.correlation_columns(self._model, level))
 
     def topics_of_word(self, word: str) -> Any:
         """The topics that a word is in.
@@ -838,7 +756,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             `probability` of the word in the topic; and its most probable `words`. Its library is
             that of the training labels, otherwise pandas.
         """
-        return self._table(word_columns(self._model, word))
+        return self._table(topic_tables.word_columns(self._model, word))
 
     def topic_words(self, topic: int, by: str, *, n_words: int = 20, level: float = 0.9) -> Any:
         """The words of a topic by level of the category that has versions of topics.
@@ -942,7 +860,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> list(table.columns), len(table)
         (['document', 'topic', 'proportion', 'tags'], 300)
         """
-        return self._table(document_topic_columns(self._model, X, labels, self.n_jobs))
+        return self._table(documents.document_topic_columns(self._model, X, labels, self.n_jobs))
 
     def ldavis(self, X: Any, labels: object = None) -> dict[str, Any]:
         """What ``pyLDAvis.prepare(**model.ldavis(corpus))`` takes.
@@ -969,7 +887,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> model.ldavis(corpus)["doc_topic_dists"].shape
         (100, 3)
         """
-        return ldavis_arrays(self._model, X, labels, self.n_jobs)
+        return documents.ldavis_arrays(self._model, X, labels, self.n_jobs)
 
     def typical_documents(
         self,
@@ -1018,8 +936,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> document % 2
         1
         """
-        check_text_of_each(texts, X, "HDSP.typical_documents")
-        return self._table(typical_columns(self._model, X, labels, label, n, self.n_jobs, texts))
+        documents.check_text_of_each(texts, X, "HDSP.typical_documents")
+        given = (X, labels, label, n, self.n_jobs, texts)
+        return self._table(documents.typical_columns(self._model, *given))
 
     def simulate(
         self,
@@ -1047,7 +966,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Corpus
             The documents with their labels.
         """
-        return simulate(self._model, labels, n_documents, document_length, random_state)
+        return documents.simulate(self._model, labels, n_documents, document_length, random_state)
 
     def stability(
         self,
@@ -1185,15 +1104,14 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         fitted, settings = self._model, self.text_settings_
         # A file answers everything, so that whoever saves a doubtful model learns of it.
-        count_returning(fitted)
+        topic_tables.count_returning(fitted)
         self._check_settings()
         if settings is not None and not settings.storable:
             what = "pattern" if settings.tokenizer is None else "function"
-            warnings.warn(
+            warn_caller(
                 f"The {what} that cuts texts into words cannot be saved with the model: pass it "
                 "as `text_settings` when new texts are read.",
                 NotSavedWarning,
-                stacklevel=2,
             )
         save_model(Path(path), fitted, self.get_params(deep=False))
 
@@ -1329,7 +1247,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _model(self) -> FittedModel:
         """The model of all documents so far: all attributes and answers are read from it."""
         check_is_fitted(self)
-        self._fitted = refresh_model(self._fitted, self._parameters())
+        self._fitted = refresh_model(self._fitted, self.n_jobs)
         return self._fitted
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -1341,8 +1259,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     topic_tokens_: FloatArray = _of_model(attrgetter("tokens"))
     n_topics_: int = _of_model(attrgetter("report.n_topics"))
     n_topics_range_: tuple[int, int] | None = _of_model(attrgetter("report.n_topics_range"))
-    number_summary_: str = _of_model(number_sentence)
-    n_returning_: int | None = _of_model(count_returning)
+    number_summary_: str = _of_model(topic_tables.number_sentence)
+    n_returning_: int | None = _of_model(topic_tables.count_returning)
     search_: list[dict[str, Any]] = _of_model(attrgetter("report.search"))
     history_: list[dict[str, float]] = _of_model(attrgetter("report.history"))
     init_: str = _of_model(attrgetter("report.init"))
@@ -1356,7 +1274,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     reading_: ReadingSettings | None = _of_model(attrgetter("source.reading"))
     label_schema_: LabelSchema = _of_model(attrgetter("schema"))
     label_names_: tuple[str, ...] = _of_model(attrgetter("schema.names"))
-    label_scale_: FloatArray = _of_model(label_scale)
+    label_scale_: FloatArray = _of_model(documents.label_scale)
     n_documents_: int = _of_model(attrgetter("n_documents"))
     proportions_: FloatArray = _of_model(attrgetter("proportions"))
     corpus_concentration_: float = _of_model(attrgetter("state.corpus_concentration"))
@@ -1368,7 +1286,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def provenance_(self) -> dict[str, Any]:
         """Versions, seed, settings and data of the fit, as plain values."""
-        return provenance(self._model, self)
+        return topic_tables.provenance(self._model, self)
 
     @property
     def feature_names_in_(self) -> Any:
@@ -1412,11 +1330,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check_call(self, X: Any, y: object, labels: object, owner: str) -> None:
         """Check what a fit is given, and all parameters."""
         if y is not None and labels is None:
-            warnings.warn(
-                f"{owner} ignores `y`: pass the documents' labels as `labels`.",
-                FitWarning,
-                stacklevel=3,
-            )
+            warn_caller(f"{owner} ignores `y`: pass the documents' labels as `labels`.", FitWarning)
         check_not_dask(X, owner)
         self._check_settings()
 
@@ -1428,7 +1342,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"`checkpoint` of HDSP must be a folder. Got the file {str(self.checkpoint)!r}."
             )
-        check_seeds(self.seeds, self._parameters().most_topics)
+        check_seeds(self.seeds, most_topics(self))
 
     def _parameters(self) -> Parameters:
         return Parameters(**self.get_params(deep=False))
@@ -1455,7 +1369,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "leave `inference` out, and begin with partial_fit if further documents will come.",
                 FitWarning,
             )
-        if finished and (mixed := mixture_message(self._model)) is not None:
+        if finished and (mixed := topic_tables.mixture_message(self._model)) is not None:
             yield mixed, UnreliableTopicsWarning
         if not finished:
             wanted = f"the bound settled to tol={self.tol}"

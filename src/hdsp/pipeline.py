@@ -1,7 +1,6 @@
 """The order of steps: from documents to a fitted model, and on with further documents."""
 
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import psi
 from threadpoolctl import threadpool_limits
 
 from hdsp import progress
@@ -17,14 +17,14 @@ from hdsp.analysis.groups import TopicGroups
 from hdsp.analysis.new_documents import check_own_labels, read_counts
 from hdsp.analysis.reading import LeftOut, Reading, estimate_proportions
 from hdsp.checks import make_generator, quoted
-from hdsp.corpus import Corpus, StoredCorpus, as_groups, as_labels
-from hdsp.exceptions import StreamWarning
-from hdsp.execution.executor import Executor, InProcess, make_executor
+from hdsp.corpus import Corpus, StoredCorpus, as_groups, as_labels, library_of
+from hdsp.exceptions import StreamWarning, warn_caller
+from hdsp.execution.executor import InProcess, make_executor
 from hdsp.fit.passes import Documents
-from hdsp.fit.run import Parameters, Run, topics_in_use
+from hdsp.fit.run import Parameters, Run, most_topics, topics_in_use
 from hdsp.fit.sample import Sample
-from hdsp.fit.stochastic import before_steps, default_batch_size, fit_stochastic
-from hdsp.fit.stream import Relearned, Renumbering, Stream, read_further_labels, steps_from_state
+from hdsp.fit.stochastic import StochasticState, before_steps, default_batch_size, fit_stochastic
+from hdsp.fit.stream import Relearned, Stream, read_further_labels, steps_after
 from hdsp.fit.topics import Start, choose_start, fit_batch
 from hdsp.fit.training import NOT_IN_PARTS, Training, open_training
 from hdsp.model.data import make_problem
@@ -33,17 +33,21 @@ from hdsp.model.state import DocumentState, GlobalState
 from hdsp.numerics import sample_rows
 from hdsp.persistence.checkpoint import Checkpoint, Progress
 from hdsp.scaling.design import LabelDesign
+from hdsp.scaling.functions import DesignLimits
 
 # Documents whose labels say how a stream begins from a model.
 _MOST_REOPENED = 1_000
 
 
-def read_corpus(X: Any, labels: object, groups: object = None) -> tuple[Corpus, bool]:
-    """The documents of `HDSP.fit`, and whether their words are scikit-learn's feature names."""
-    owner = "HDSP.fit"
+def read_corpus(X: Any, labels: object, groups: object, stream: bool) -> tuple[Corpus, Source]:
+    """The documents of a fit, and where they come from, still without a fingerprint.
+
+    A `stream` takes documents in memory, without groups.
+    """
+    owner, named = "HDSP.fit", False
     if isinstance(X, Corpus):
         check_own_labels(labels, owner)
-        corpus, named = X, False
+        corpus = X
         if groups is not None:
             if corpus.has_groups:
                 raise ValueError(
@@ -64,7 +68,12 @@ def read_corpus(X: Any, labels: object, groups: object = None) -> tuple[Corpus, 
             f"X of HDSP.fit has no word in any of its {corpus.n_documents} documents. Check the "
             "vectoriser: its stop words and min_df may leave nothing."
         )
-    return corpus, named
+    if stream and corpus.has_groups:
+        raise ValueError(NOT_IN_PARTS)
+    if stream and isinstance(corpus, StoredCorpus):
+        corpus = corpus[:]
+    settings, reading = corpus.text_settings, corpus.reading
+    return corpus, Source(corpus.words, named, library_of(labels), "", settings, reading)
 
 
 @contextmanager
@@ -80,10 +89,9 @@ def running(parameters: Parameters, local: bool = False) -> Iterator[Run]:
         settings = {**vars(parameters), "executor": parameters.executor is not None}
         checkpoint = Checkpoint(Path(parameters.checkpoint), settings)
     with ExitStack() as stack:
-        here = InProcess(parameters.n_threads)
-        executor: Executor = here
-        if parameters.executor is not None and not local:
-            executor = make_executor(parameters.executor)
+        here = InProcess(parameters.n_jobs)
+        remote = None if local else parameters.executor
+        executor = here if remote is None else make_executor(remote)
         stack.enter_context(progress.display(quiet=not parameters.verbose))
         task = stack.enter_context(progress.task("Fitting topics", unit=None))
         # BLAS threads would fight ours, and change the order of sums with their number.
@@ -104,12 +112,7 @@ def running(parameters: Parameters, local: bool = False) -> Iterator[Run]:
 
 
 def fit_model(
-    corpus: Corpus,
-    parameters: Parameters,
-    run: Run,
-    named: bool = False,
-    frames: str | None = None,
-    stream: bool = False,
+    corpus: Corpus, source: Source, parameters: Parameters, run: Run, stream: bool = False
 ) -> FittedModel:
     """Fit a model to documents.
 
@@ -117,24 +120,22 @@ def fit_model(
     ----------
     corpus : Corpus
         The documents.
+    source : Source
+        Where they come from.
     parameters : Parameters
         The parameters.
     run : Run
         How the fit proceeds.
-    named : bool, default=False
-        Whether words are scikit-learn's feature names.
-    frames : str or None, default=None
-        The library of the tables that the model returns; None is the default.
     stream : bool, default=False
-        Whether to fit in memory, and prepare for further documents.
+        Whether to prepare for further documents.
     """
     rng = make_generator(parameters.random_state)
     training = open_training(corpus, parameters, rng, run)
     priors, n_documents = training.data.priors, corpus.n_documents
     saved = Progress()
     if run.checkpoint is not None:
-        most_topics = parameters.most_topics
-        saved = run.checkpoint.resume(training.fingerprint, training.data, most_topics, run)
+        most = most_topics(parameters)
+        saved = run.checkpoint.resume(training.fingerprint, training.data, most, run)
     start = choose_start(training.known, parameters, rng, run)
     # An interrupted search may have another start than the one that all its trials lead to.
     run.saves = not run.interrupted
@@ -145,43 +146,56 @@ def fit_model(
         run.history.clear()
         with run.stage("start"):
             state = start.state(training.known, parameters, training.n_tokens)
-    if parameters.stochastic:
+    if parameters.inference == "stochastic":
         steps = saved.steps
         if steps is None:
             batch_size = parameters.batch_size or default_batch_size(n_documents)
             steps = before_steps(state, training.data.n_labels, batch_size)
         with run.stage("passes"):
             steps = fit_stochastic(training.data, steps, run, training.seed, saved.so_far)
-        state, documents = steps.state, None
-        following = Stream.after_steps(steps, training, corpus.words)
+        state, documents, seed = steps.state, None, training.seed
     else:
         fitted = Documents(training.data, run.executor_of(training.data), saved.documents)
-        state = fit_batch(fitted, state, run, parameters.finds_number)
-        documents, following = fitted.joined(), None
+        state = fit_batch(fitted, state, run, merge=parameters.n_components == "auto")
+        documents, steps, seed = fitted.joined(), None, 0
     if stream:
         seed = int(rng.integers(2**62))
         with run.stage("stream"):
-            following = Stream.after_fit(
-                training, state, corpus.words, run.here, seed, parameters.batch_size
-            )
+            steps = steps_after(training.known, state, run.here, n_documents, parameters.batch_size)
     left_out, reading = _read_documents(training, state, documents, run)
-    source = Source(
-        corpus.words, named, frames, training.fingerprint, corpus.text_settings, corpus.reading
-    )
-    seeds = zip(state.seeded.tolist(), parameters.seeds or (), strict=True)
-    return FittedModel(
+    model = FittedModel(
         state,
         training.space,
         priors,
         reading,
         training.carriers,
         n_documents,
-        source,
+        replace(source, fingerprint=training.fingerprint),
         _report(run, start, state.n_topics, _count_topics(state, priors, n_documents)),
-        topic_names=dict(sorted(seeds)),
+        topic_names=dict(sorted(zip(state.seeded.tolist(), parameters.seeds or (), strict=True))),
         left_out=left_out,
         count_returning=start.count_returning,
-        stream=following,
+    )
+    if steps is None:
+        return model
+    return replace(model, stream=_open_stream(model, steps, training.sample_of(seed), seed))
+
+
+def _open_stream(model: FittedModel, steps: StochasticState, sample: Sample, seed: int) -> Stream:
+    """The stream that goes on from a model."""
+    n_documents = model.n_documents
+    # Documents of several passes count once.
+    share = n_documents / steps.n_seen
+    totals = {"label_total": share * steps.label_total, "carriers": share * steps.carriers}
+    return Stream(
+        **{**vars(steps), **totals, "n_seen": n_documents},
+        sample=sample,
+        n_documents=n_documents,
+        words=model.source.words,
+        space=model.space,
+        priors=model.priors,
+        seed=seed,
+        learned=n_documents,
     )
 
 
@@ -278,84 +292,82 @@ def extend_model(
 
 def _reopen(model: FittedModel, parameters: Parameters) -> Stream:
     """The stream that goes on from a model of batch inference."""
-    warnings.warn(
+    warn_caller(
         "HDSP.partial_fit goes on from a model that keeps no sample of its documents: effects, "
         "expected topics and predictions are calibrated on the new documents alone. Begin with "
         'partial_fit, or fit with inference="stochastic", to keep one.',
         StreamWarning,
-        stacklevel=4,
     )
-    space, words, n_documents = model.space, model.source.words, model.n_documents
-    values = csr_array(model.reading.values[sample_rows(len(model.reading), _MOST_REOPENED)])
-    steps = steps_from_state(
-        model.state, space, values, model.carriers, n_documents, parameters.batch_size
+    state, space, n_documents = model.state, model.space, model.n_documents
+    rows = sample_rows(len(model.reading), _MOST_REOPENED)
+    design = csr_array(space.design(csr_array(model.reading.values[rows])))
+    scale = n_documents / max(len(rows), 1)
+    seen = np.bincount(design.indices, minlength=space.n_columns) * scale
+    seen[: len(model.carriers)] = model.carriers
+    batch_size = parameters.batch_size or default_batch_size(n_documents)
+    # E[ln pi] is taken to be where the weights of topics are at their optimum.
+    mean_labels = csr_array(np.asarray(design.mean(axis=0)).reshape(1, -1))
+    log_rate = space.scaling.log_rate_total(state.scaling, mean_labels)
+    steps = StochasticState(
+        state,
+        batch_size,
+        n_documents / batch_size,
+        n_documents,
+        psi(state.prior_shape) - log_rate,
+        np.asarray(design.sum(axis=0)) * scale,
+        seen,
+        n_documents / batch_size * (seen > 0),
+        DesignLimits.of(design),
     )
-    return Stream(
-        **vars(steps),
-        sample=Sample.empty(len(words), space.n_columns),
-        n_documents=n_documents,
-        words=words,
-        space=space,
-        priors=model.priors,
-        seed=int(make_generator(parameters.random_state).integers(2**62)),
-        learned=n_documents,
-    )
+    sample = Sample.empty(len(model.source.words), space.n_columns)
+    seed = int(make_generator(parameters.random_state).integers(2**62))
+    return _open_stream(model, steps, sample, seed)
 
 
 def _note_relearned(model: FittedModel, relearned: Relearned, n_documents: int) -> FittedModel:
     """The model with the report, and the topic names, after topics were learned again."""
-    moved, run = relearned.renumbering, relearned.run
-    facts = {"learned_again": n_documents, "better": int(moved is not None)}
-    if moved is None:
+    facts = {"learned_again": n_documents, **relearned.facts}
+    number, same, n_topics = relearned.number, relearned.same, len(relearned.tokens)
+    if number is None:
         *rows, last = model.report.history
         report = replace(model.report, history=[*rows, {**last, **facts}])
         return replace(model, report=report)
-    run.history[-1].update(facts | moved.facts)
+    relearned.run.history[-1].update(facts)
     # Not those of the model, which may be of several calls ago.
-    groups = model.merged_topics or TopicGroups.single(len(moved.number))
+    groups = model.merged_topics or TopicGroups.single(len(number))
     kept: list[tuple[int, ...]] = []
     names: dict[int, str] = {}
-    for topic, members in enumerate(groups.grown(len(moved.number)).members):
-        present = tuple(sorted(int(moved.number[k]) for k in members if moved.number[k] >= 0))
+    for topic, members in enumerate(groups.grown(len(number)).members):
+        present = tuple(sorted(int(number[k]) for k in members if number[k] >= 0))
         if present:
-            if topic in model.topic_names and all(moved.same[k] for k in members):
+            if topic in model.topic_names and all(same[k] for k in members):
                 names[len(kept)] = model.topic_names[topic]
             kept.append(present)
-    _warn_changed(model, moved, names, n_documents)
-    merged = model.merged_topics and TopicGroups(tuple(kept)).grown(moved.n_topics)
+    if facts["topics_changed"] or facts["topics_gone"]:
+        changed = np.flatnonzero(~same | (number != np.arange(len(same)))).tolist()
+        lost = [name for name in model.topic_names.values() if name not in names.values()]
+        nameless = f" Nothing is named {quoted(lost)} any more." if lost else ""
+        warn_caller(
+            f"HDSP.partial_fit learned topics again from {n_documents:,} documents, which predicts "
+            f"the next ones better: {facts['topics_kept']} of {len(number)} topics are the same, "
+            f"{facts['topics_new']} are new, and these numbers no longer mean what they did: "
+            f"{', '.join(map(str, changed[:20]))}{' …' if len(changed) > 20 else ''}.{nameless} "
+            "Look at topics() before you use numbers or names from earlier calls.",
+            StreamWarning,
+        )
+    merged = model.merged_topics and TopicGroups(tuple(kept)).grown(n_topics)
     n_in_use = topics_in_use(relearned.tokens, n_documents)
-    report = _report(run, relearned.start, moved.n_topics, n_in_use)
+    report = _report(relearned.run, relearned.start, n_topics, n_in_use)
     return replace(model, report=report, topic_names=names, merged_topics=merged)
 
 
-def _warn_changed(
-    before: FittedModel, moved: Renumbering, names: Mapping[int, str], n_documents: int
-) -> None:
-    """Warn of topic numbers that mean other topics now, and of names that are gone."""
-    facts = moved.facts
-    if not facts["topics_changed"] and not facts["topics_gone"]:
-        return
-    changed = np.flatnonzero(~moved.same | (moved.number != np.arange(len(moved.same)))).tolist()
-    lost = [name for name in before.topic_names.values() if name not in names.values()]
-    nameless = f" Nothing is named {quoted(lost)} any more." if lost else ""
-    warnings.warn(
-        f"HDSP.partial_fit learned topics again from {n_documents:,} documents, which predicts the "
-        f"next ones better: {facts['topics_kept']} of {len(moved.number)} topics are the same, "
-        f"{facts['topics_new']} are new, and these numbers no longer mean what they did: "
-        f"{', '.join(map(str, changed[:20]))}{' …' if len(changed) > 20 else ''}.{nameless} Look "
-        "at topics() before you use numbers or names from earlier calls.",
-        StreamWarning,
-        stacklevel=5,
-    )
-
-
-def refresh_model(model: FittedModel, parameters: Parameters) -> FittedModel:
+def refresh_model(model: FittedModel, n_jobs: int | None) -> FittedModel:
     """The model of all documents that its stream has seen, read from the stream's sample."""
     stream = model.stream
     if stream is None or stream.n_documents == model.n_documents:
         return model
     state, priors, n_documents = stream.state, stream.priors, stream.n_documents
-    with threadpool_limits(1, "blas"), InProcess(parameters.n_threads) as here:
+    with threadpool_limits(1, "blas"), InProcess(n_jobs) as here:
         run = Run(executor=here, here=here)
         left_out, reading = _read_sample(
             stream.known, stream.space, state, priors, n_documents, run

@@ -21,11 +21,12 @@ from hdsp.analysis.reading import LeftOut, estimate_proportions
 from hdsp.analysis.regression import Estimates, adjust_p
 from hdsp.analysis.topics import Columns, topic_part
 from hdsp.checks import check_whole, listed
+from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import Documents
 from hdsp.fit.run import Run, interrupting_at_once, topics_in_use
 from hdsp.fit.start import STARTS, initial_state
 from hdsp.fit.topics import fit_batch
-from hdsp.kernels import run_together, use_threads
+from hdsp.kernels import run_together
 from hdsp.metrics import match_topics
 from hdsp.model.data import Problem
 from hdsp.model.state import GlobalState
@@ -100,7 +101,7 @@ def refit_effects(
             raise
 
     shown = progress.task("Fitting resampled documents", total=refits.number)
-    threads = use_threads(refits.settings._parameters().n_threads)
+    threads = InProcess(refits.settings.n_jobs)
     with threadpool_limits(1, "blas"), interrupting_at_once(), threads, shown as task:
         results = run_together([partial(refit_or_stop, n) for n in range(refits.number)])
     values, similarity = (np.array(part) for part in zip(*results, strict=True))

@@ -197,7 +197,7 @@ def check(options: Namespace) -> None:
         from hdsp.pipeline import running
 
         if options.formula is None:
-            with running(model._parameters(), local=True) as run:
+            with running(model, local=True) as run:
                 table = check_columns(model._model, corpus, None, options.time, run)
         else:
             regression = model.estimate_effects(options.formula, corpus=corpus)

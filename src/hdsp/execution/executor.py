@@ -73,12 +73,13 @@ class InProcess(Executor):
 
     Parameters
     ----------
-    n_threads : int, default=1
-        The number of threads that kernels use inside a ``with`` block of the executor.
+    n_jobs : int or None, default=1
+        The number of threads that kernels use inside a ``with`` block of the executor, as joblib
+        counts; None is one per core.
     """
 
-    def __init__(self, n_threads: int = 1) -> None:
-        self.n_threads = n_threads
+    def __init__(self, n_jobs: int | None = 1) -> None:
+        self.n_threads = joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs)
         self._entered = ExitStack()
 
     def run(
@@ -170,23 +171,18 @@ def make_groups(n_blocks: int, n_workers: int) -> list[slice]:
 
 def check_executor(executor: object) -> None:
     """Raise unless an executor is None, "dask" or an address."""
-    rule = (
-        "`executor` of HDSP must be None, 'dask' or the address of a Dask scheduler, such as "
-        "'tcp://host:8786'"
-    )
-    if executor is None or executor == "dask":
-        return
-    if not isinstance(executor, str):
-        raise TypeError(f"{rule}. Got {type(executor).__name__}.")
-    if not executor.startswith(_SCHEMES):
-        raise ValueError(f"{rule}; addresses begin with {', '.join(_SCHEMES)}. Got {executor!r}.")
+    if executor not in (None, "dask") and not str(executor).startswith(_SCHEMES):
+        raise ValueError(
+            "`executor` of HDSP must be None, 'dask' or the address of a Dask scheduler, such as "
+            f"'tcp://host:8786'; addresses begin with {', '.join(_SCHEMES)}. Got {executor!r}."
+        )
 
 
 def make_executor(executor: str | None = None, n_jobs: int | None = None) -> Executor:
     """The executor of a name: None is threads in this process, by default one per core."""
     check_executor(executor)
     if executor is None:
-        return InProcess(joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
+        return InProcess(n_jobs)
     try:
         from hdsp.execution.dask import connect
     except ImportError as error:

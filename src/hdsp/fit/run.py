@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from types import FrameType
 from typing import Annotated, Any
 
-import joblib
 import numpy as np
 
 from hdsp.execution.executor import Executor, InProcess
@@ -23,8 +22,6 @@ from hdsp.progress import Task
 from hdsp.scaling.design import Scaling
 from hdsp.storage.codec import Limits
 
-# Where learned concentrations start.
-_ALPHA, _BETA = 1.0, 0.5
 _at_once: ContextVar[bool] = ContextVar("at_once", default=False)
 
 
@@ -38,55 +35,37 @@ def topics_in_use(topic_tokens: FloatArray, n_documents: int) -> int:
     return max(int((topic_tokens >= topic_tokens.sum() / n_documents).sum()), 1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class Parameters:
-    """The parameters of `HDSP`, by their names."""
+    """The parameters of `HDSP`, which documents them."""
 
-    n_components: int | str
-    max_components: int
-    scaling: Scaling
-    content: str | None
-    topic_prior: float
-    corpus_concentration: float | None
-    document_concentration: float | None
-    init: Any
-    seeds: Mapping[str, Sequence[str]] | None
-    inference: str
-    batch_size: int | None
-    max_iter: int
-    tol: float
-    executor: str | None
-    n_jobs: int | None
-    checkpoint: str | os.PathLike[str] | None
-    random_state: Any
-    verbose: int | bool
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    max_components: int = 200
+    scaling: Scaling = "auto"
+    content: str | None = None
+    topic_prior: float = 0.05
+    corpus_concentration: float | None = None
+    document_concentration: float | None = None
+    init: Any = "auto"
+    seeds: Mapping[str, Sequence[str]] | None = None
+    inference: str = "batch"
+    batch_size: int | None = None
+    max_iter: int = 100
+    tol: float = 1e-3
+    executor: str | None = None
+    n_jobs: int | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    random_state: Any = None
+    verbose: int | bool = 0
 
-    @property
-    def finds_number(self) -> bool:
-        """Whether the number of topics is to be found."""
-        return self.n_components == "auto"
 
-    @property
-    def most_topics(self) -> int:
-        """The number of topics, or the largest one."""
-        if not self.finds_number:
-            return int(self.n_components)
-        return self.max_components if isinstance(self.init, str) else len(self.init)
-
-    @property
-    def stochastic(self) -> bool:
-        """Whether inference takes steps."""
-        return self.inference == "stochastic"
-
-    @property
-    def concentrations(self) -> tuple[float, float]:
-        """Where alpha and beta start."""
-        return self.corpus_concentration or _ALPHA, self.document_concentration or _BETA
-
-    @property
-    def n_threads(self) -> int:
-        """Threads of this process: all cores by default, but one inside a joblib worker."""
-        return int(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
+def most_topics(parameters: Parameters) -> int:
+    """The number of topics, or the largest one that a search tries."""
+    if parameters.n_components != "auto":
+        return int(parameters.n_components)
+    init = parameters.init
+    return parameters.max_components if isinstance(init, str) else len(init)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@
 Topics that seed words steer take the place of those that resemble them most.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from threading import Lock
@@ -27,7 +26,7 @@ from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.checks import quoted
-from hdsp.exceptions import FitWarning
+from hdsp.exceptions import FitWarning, warn_caller
 from hdsp.kernels import run_ranges
 from hdsp.model.data import Problem
 from hdsp.model.priors import NOT_SEEDED
@@ -591,11 +590,10 @@ def find_seeds(seeds: Mapping[str, Sequence[str]], words: Sequence[str]) -> list
         places.append(np.unique(known).astype(np.int64))
     unknown = [word for seed in seeds.values() for word in seed if word not in place]
     if unknown:
-        warnings.warn(
+        warn_caller(
             f"`seeds` of HDSP names words that the corpus does not count, and that steer nothing: "
             f"{quoted(dict.fromkeys(unknown))}.",
             FitWarning,
-            stacklevel=6,
         )
     return places
 

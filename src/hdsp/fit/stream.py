@@ -7,6 +7,7 @@ documents the sample has them all.
 """
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
@@ -14,7 +15,6 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
-from scipy.special import psi
 
 from hdsp.corpus import BlockSchema, Corpus, Labels, LabelSchema, as_labels
 from hdsp.corpus.counting import remap_columns
@@ -28,8 +28,8 @@ from hdsp.fit.sample import Sample, document_keys
 from hdsp.fit.search import MOST_FITTED, SAME, topic_similarity
 from hdsp.fit.stochastic import SETTINGS, StochasticState, default_batch_size, stochastic_step
 from hdsp.fit.topics import Start, choose_start, fit_batch
-from hdsp.fit.training import Training, make_priors
-from hdsp.model.data import Data, Problem, make_block, make_problem
+from hdsp.fit.training import make_priors
+from hdsp.model.data import Problem, make_problem
 from hdsp.model.priors import Priors
 from hdsp.model.reading import HeldOut, PredictiveView
 from hdsp.model.state import GlobalState
@@ -62,38 +62,8 @@ _CONCENTRATION = 8.0
 
 
 @dataclass(frozen=True, eq=False)
-class Renumbering:
-    """What became of topics that were learned again.
-
-    Attributes
-    ----------
-    number : int array of shape [T]
-        The present number of each topic before; -1 for one that is gone.
-    same : bool array of shape [T]
-        Whether that is the same topic, by its words.
-    n_topics : int
-        The present number of topics.
-    """
-
-    number: IntArray
-    same: BoolArray
-    n_topics: int
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """How many topics are the same, are others under their number, are gone, and are new."""
-        present = self.number >= 0
-        return {
-            "topics_kept": int((present & self.same).sum()),
-            "topics_changed": int((present & ~self.same).sum()),
-            "topics_gone": int((~present).sum()),
-            "topics_new": self.n_topics - int(present.sum()),
-        }
-
-
-@dataclass(frozen=True, eq=False)
 class Relearned:
-    """A fit of a stream's sample.
+    """A fit of a stream's sample, and what became of the topics before.
 
     Attributes
     ----------
@@ -101,16 +71,34 @@ class Relearned:
         How it went.
     start : Start
         Where it began.
-    tokens : float array of shape [T]
+    tokens : float array of shape [T']
         The expected tokens of its topics.
-    renumbering : Renumbering or None
-        What became of the topics before; None where these were kept, since they predict better.
+    number : int array of shape [T], or None, default=None
+        The present number of each topic before, -1 for one that is gone; None if the topics before
+        were kept, since they predict better.
+    same : bool array of shape [T]
+        Whether that is the same topic, by its words.
     """
 
     run: Run
     start: Start
     tokens: FloatArray
-    renumbering: Renumbering | None = None
+    number: IntArray | None = None
+    same: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """How many topics are the same, are others under their number, are gone, and are new."""
+        if self.number is None:
+            return {"better": 0}
+        present = self.number >= 0
+        return {
+            "better": 1,
+            "topics_kept": int((present & self.same).sum()),
+            "topics_changed": int((present & ~self.same).sum()),
+            "topics_gone": int((~present).sum()),
+            "topics_new": len(self.tokens) - int(present.sum()),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,62 +158,6 @@ class Stream(StochasticState):
             return self.sample
         return replace(self.sample, counts=csr_array(counts[:, : len(self.words)]))
 
-    @classmethod
-    def after_steps(
-        cls, steps: StochasticState, training: Training, words: tuple[str, ...]
-    ) -> "Stream":
-        """The stream that goes on from stochastic inference."""
-        assert training.sample is not None
-        n_documents = training.data.n_documents
-        # Documents of several passes count once.
-        share = n_documents / steps.n_seen
-        once = replace(
-            steps,
-            n_seen=n_documents,
-            label_total=share * steps.label_total,
-            carriers=share * steps.carriers,
-        )
-        return cls(
-            **vars(once),
-            sample=training.sample,
-            n_documents=n_documents,
-            words=words,
-            space=training.space,
-            priors=training.data.priors,
-            seed=training.seed,
-            learned=n_documents,
-        )
-
-    @classmethod
-    def after_fit(
-        cls,
-        training: Training,
-        state: GlobalState,
-        words: tuple[str, ...],
-        executor: Executor,
-        seed: int,
-        batch_size: int | None,
-    ) -> "Stream":
-        """The stream that goes on from a fit of documents in memory."""
-        problem = training.known
-        n_documents, priors = problem.n_documents, problem.priors
-        steps = steps_after(problem, state, priors, executor, n_documents, batch_size)
-        sample = Sample.empty(problem.n_words, problem.n_labels).add(
-            csr_array(problem.counts, dtype=np.float32),
-            csr_array(problem.design, dtype=np.float32),
-            document_keys(seed, 0, n_documents),
-        )
-        return cls(
-            **vars(steps),
-            sample=sample,
-            n_documents=n_documents,
-            words=words,
-            space=training.space,
-            priors=priors,
-            seed=seed,
-            learned=n_documents,
-        )
-
     def extend(
         self,
         corpus: Corpus,
@@ -253,13 +185,14 @@ class Stream(StochasticState):
             After as many documents, those seen before count half; None weighs all alike.
         """
         stream = self._with_labels(corpus.labels, parameters.scaling)
-        _check_numbers(stream.space.schema, corpus.labels)
+        values = stream.space.schema.encode(corpus.labels, warn=False)
+        _check_numbers(stream.space.schema, values)
         stream, counts = stream._with_words(corpus)
         n_documents = counts.shape[0]
         settled = stream.learned >= _MANY
         factor = _FACTOR_OF_MANY if settled else _FACTOR
         # Numbers on another scale than those before.
-        far = np.abs(stream.space.encode(corpus.labels, warn=False).data).max(initial=0.0) > FAR
+        far = np.abs(stream.space.design(values).data).max(initial=0.0) > FAR
         if stream.n_documents + n_documents < factor * stream.learned and not far:
             return stream._absorb(counts, corpus.labels, run, forget), None
         rng = np.random.default_rng([stream.seed, stream.n_documents, 1])
@@ -280,8 +213,9 @@ class Stream(StochasticState):
             before = stream._likelihood(words, labels, frequency)
             after = fresh._likelihood(words, labels, frequency)
         if after >= before:
-            stream, renumbering = fresh._numbered_as(stream, frequency)
-            relearned = replace(relearned, renumbering=renumbering)
+            number, same = match(stream.state, fresh.state, frequency)
+            stream, number = fresh._renumbered(number)
+            relearned = replace(relearned, number=number, same=same)
         return stream._absorb(words, labels, run, forget), relearned
 
     def _absorb(
@@ -304,17 +238,9 @@ class Stream(StochasticState):
             (np.clip(design.data, -FAR, FAR), design.indices, design.indptr), design.shape
         )
         kept = 1.0 if forget is None else 2.0 ** (-n_new / forget)
-        n_documents, n_words = self.n_documents + n_new, len(self.words)
-        block = make_block(csr_array(counts[:, :n_words]), near, content=content)
-        data = Data(
-            (block,),
-            self.space.scaling,
-            self.priors,
-            n_documents,
-            n_words,
-            self.space.n_columns,
-            content=content,
-        )
+        n_documents, known = self.n_documents + n_new, csr_array(counts[:, : len(self.words)])
+        problem = make_problem(known, near, self.space.scaling, self.priors, content=content)
+        data = replace(problem, n_documents=n_documents)
         sample = self.sample if forget is None else self.sample.aged(1.0 / kept)
         before = replace(
             self,
@@ -378,14 +304,19 @@ class Stream(StochasticState):
         stream, column = self, self._columns_of(corpus.words)
         if (column < 0).any() or column.max(initial=0) >= len(self.words):
             documents = np.bincount(corpus.counts.indices, minlength=len(column)).tolist()
-            waiting, known = dict(self.waiting), set(self.words)
-            for word, number in zip(corpus.words, documents, strict=True):
-                if number and word not in known:
-                    waiting[word] = waiting.get(word, 0) + number
+            waiting = Counter(self.waiting) + Counter(
+                dict(zip(corpus.words, documents, strict=True))
+            )
+            for word in self.words:
+                waiting.pop(word, None)
             joining = sorted(word for word, number in waiting.items() if number >= WORD_DOCUMENTS)
             for word in joining:
                 del waiting[word]
-            stream = self._with_new_words(joining, _prune_waiting(waiting))
+            if len(waiting) > 2 * _MOST_WAITING:
+                # Of equals the latest stay.
+                most = sorted(waiting, key=waiting.__getitem__)[-_MOST_WAITING:]
+                waiting = Counter({word: waiting[word] for word in most})
+            stream = self._with_new_words(joining, dict(waiting))
             column = stream._columns_of(corpus.words)
         return stream, _move_words(corpus.counts, column, stream.sample.counts.shape[1])
 
@@ -448,8 +379,11 @@ class Stream(StochasticState):
         fit.task.update(trying=None, perplexity=None, topics=start.n_topics)
         with fit.stage("start"):
             state = start.state(problem, parameters, problem.n_tokens)
-        state = fit_batch(Documents(problem, fit.here), state, fit, parameters.finds_number)
-        steps = steps_after(problem, state, priors, run.here, self.n_documents, self.batch_size)
+        merge = parameters.n_components == "auto"
+        state = fit_batch(Documents(problem, fit.here), state, fit, merge)
+        steps = steps_after(problem, state, run.here, self.n_documents, self.batch_size)
+        if share != 1.0:
+            steps = replace(steps, state=_multiply(state, part, priors, 1.0 / share))
         sample = replace(self.sample, design=design)
         fresh = replace(self, **vars(steps), sample=sample, space=space, priors=priors)
         return fresh, Relearned(fit, start, expected_tokens(state, part).sum(axis=0))
@@ -461,17 +395,15 @@ class Stream(StochasticState):
         score = held_out.score(self.state, self.space.scaling, _CONCENTRATION)
         return float(score.likelihood.sum())
 
-    def _numbered_as(self, before: "Stream", frequency: FloatArray) -> tuple["Stream", Renumbering]:
-        """The stream whose topics have the numbers of those before that they resemble."""
+    def _renumbered(self, partner: IntArray) -> tuple["Stream", IntArray]:
+        """The stream whose topics have the numbers of their partners before, and these' numbers."""
         n_topics = self.state.n_topics
-        partner, same = match(before.state, self.state, frequency)
         order = np.full(n_topics, -1)
         # Where there are fewer topics than before, the last numbers are those that are given up.
         stays = np.flatnonzero(partner[:n_topics] >= 0)
         order[stays] = partner[stays]
         order[order < 0] = np.setdiff1d(np.arange(n_topics), order)
-        number = np.where(partner >= 0, np.argsort(order)[partner], -1)
-        return self.reordered(order), Renumbering(number, same, n_topics)
+        return self.reordered(order), np.where(partner >= 0, np.argsort(order)[partner], -1)
 
 
 def match(old: GlobalState, new: GlobalState, frequency: FloatArray) -> tuple[IntArray, BoolArray]:
@@ -494,20 +426,14 @@ def match(old: GlobalState, new: GlobalState, frequency: FloatArray) -> tuple[In
 def steps_after(
     problem: Problem,
     state: GlobalState,
-    priors: Priors,
     executor: Executor,
     n_documents: int,
     batch_size: int | None,
 ) -> StochasticState:
-    """Where steps go on from a fit of documents that stand for `n_documents`, with `priors`.
-
-    `problem` has the documents themselves, and the priors of its share of them.
-    """
+    """Where steps go on from a fit of documents that stand for `n_documents`."""
     batch_size = batch_size or default_batch_size(n_documents)
     statistics = sum_documents(problem, state, SETTINGS, executor)
     steps, share = n_documents / batch_size, n_documents / problem.n_documents
-    if share != 1.0:
-        state = _multiply(state, problem.priors, priors, share)
     return StochasticState(
         state,
         batch_size,
@@ -518,41 +444,6 @@ def steps_after(
         statistics.carriers * share,
         steps * (statistics.carriers > 0),
         statistics.limits,
-    )
-
-
-def steps_from_state(
-    state: GlobalState,
-    space: LabelDesign,
-    labels: csr_array,
-    carriers: FloatArray,
-    n_documents: int,
-    batch_size: int | None,
-) -> StochasticState:
-    """Where steps go on from a fitted state, of whose documents nothing is left.
-
-    `labels` [S, n_labels] are the values in some of them, and `carriers` [n_labels] how many had
-    each. Their mean E[ln pi_mk] is taken to be the one at which the weights of topics are at their
-    optimum.
-    """
-    design = csr_array(space.design(labels))
-    scale = n_documents / max(labels.shape[0], 1)
-    seen = np.bincount(design.indices, minlength=space.n_columns) * scale
-    seen[: len(carriers)] = carriers
-    batch_size = batch_size or default_batch_size(n_documents)
-    steps = n_documents / batch_size
-    mean_labels = csr_array(np.asarray(design.mean(axis=0)).reshape(1, -1))
-    log_rate = space.scaling.log_rate_total(state.scaling, mean_labels)
-    return StochasticState(
-        state,
-        batch_size,
-        steps,
-        n_documents,
-        psi(state.prior_shape) - log_rate,
-        np.asarray(design.sum(axis=0)) * scale,
-        seen,
-        steps * (seen > 0),
-        DesignLimits.of(design),
     )
 
 
@@ -571,15 +462,6 @@ def _move_words(counts: csr_array, column: IntArray, n_columns: int) -> csr_arra
     moved = remap_columns(csr_array(counts), column.astype(np.int32), n_columns)
     moved.sort_indices()
     return moved
-
-
-def _prune_waiting(waiting: dict[str, int]) -> dict[str, int]:
-    """Words to remember: of too many, those that most documents had, the latest of equals."""
-    if len(waiting) <= 2 * _MOST_WAITING:
-        return waiting
-    order = sorted(enumerate(waiting), key=lambda item: (waiting[item[1]], item[0]))
-    kept = {word for _, word in order[-_MOST_WAITING:]}
-    return {word: number for word, number in waiting.items() if word in kept}
 
 
 def _standardise(
@@ -608,41 +490,34 @@ def read_further_labels(schema: LabelSchema, labels: Any, n_documents: int, owne
     if isinstance(labels, Labels) or not is_frame(labels):
         return known
     parsed = as_labels(labels, n_documents, owner).blocks
-    before = {block.name: block for block in schema.blocks}
-    extended = {block.name: block for block in _extend_schema(schema, known).blocks}
+    before, extended = schema.slices(), _extend_schema(schema, known)
     for block in parsed:
         if block.kind != "number" or block.name not in before:
             continue
-        old, new = before[block.name], extended[block.name]
-        if old.kind != "number" and len(new.columns) > len(old.columns):
+        kind, columns = schema.kind(block.name), schema.block(block.name).columns
+        if kind != "number" and extended.block(block.name).columns != columns:
             raise ValueError(
                 f"`labels` of {owner} must be of the kinds that earlier calls saw. Got numbers "
-                f"in {block.name!r}, which was of kind {old.kind}. Convert the column to "
+                f"in {block.name!r}, which was of kind {kind}. Convert the column to "
                 "its levels, or give it another name."
             )
     return Labels((*known.blocks, *(b for b in parsed if b.name not in before)), n_documents)
 
 
-def _check_numbers(schema: LabelSchema, labels: Labels) -> None:
+def _check_numbers(schema: LabelSchema, values: csr_array) -> None:
     """Raise if a number is so far from those seen that no scale would fit both."""
-    standards = {
-        (block.name, name): (mean, scale)
-        for block in schema.blocks
-        for name, mean, scale in zip(block.columns, block.mean, block.scale, strict=False)
-    }
-    for block in labels.blocks:
-        for j, name in enumerate(block.columns):
-            if (block.name, name) not in standards:
-                continue
-            mean, scale = standards[block.name, name]
-            numbers = block.values.data[block.values.indices == j]
-            far = np.abs(numbers - mean) > _FARTHEST * max(scale, abs(mean))
-            if far.any():
-                raise ValueError(
-                    f"Numbers of HDSP.partial_fit must be within {_FARTHEST:,.0f} times those seen "
-                    f"before. Got {numbers[far][0]:g} in {name!r}, where the mean was {mean:g} and "
-                    f"the standard deviation {scale:g}. Correct it, or leave it missing."
-                )
+    for entry in np.flatnonzero(np.abs(values.data) > _FARTHEST):
+        label = int(values.indices[entry])
+        name, columns = next(pair for pair in schema.slices().items() if label < pair[1].stop)
+        block, place = schema.block(name), label - columns.start
+        mean, scale = block.mean[place], block.scale[place]
+        if abs(values.data[entry]) * scale > _FARTHEST * abs(mean):
+            raise ValueError(
+                f"Numbers of HDSP.partial_fit must be within {_FARTHEST:,.0f} times those seen "
+                f"before. Got {values.data[entry] * scale + mean:g} in {schema.names[label]!r}, "
+                f"where the mean was {mean:g} and the standard deviation {scale:g}. Correct it, or "
+                "leave it missing."
+            )
 
 
 def _extend_schema(schema: LabelSchema, labels: Labels) -> LabelSchema:

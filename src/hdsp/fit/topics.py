@@ -9,7 +9,7 @@ import numpy as np
 
 from hdsp.fit.merge import merge_topics
 from hdsp.fit.passes import Documents, ascend
-from hdsp.fit.run import Parameters, Run
+from hdsp.fit.run import Parameters, Run, most_topics
 from hdsp.fit.search import MOST_COMPARED, MOST_FITTED, Search, count_returning
 from hdsp.fit.start import WordSpaceCache, common_words, initial_state
 from hdsp.model.data import Problem
@@ -19,6 +19,8 @@ from hdsp.model.state import GlobalState
 _LONG = 100.0
 # Otherwise one of these is better, by held-out words.
 _SHORT_STARTS = ("nmf", "words", "pairs")
+# Where learned concentrations start.
+_ALPHA, _BETA = 1.0, 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,9 @@ class Start:
 
     def state(self, known: Problem, parameters: Parameters, n_tokens: float) -> GlobalState:
         """The initial state, of `n_tokens` in all documents."""
-        concentrations = parameters.concentrations
-        return initial_state(known, self.n_topics, self.init, *concentrations, self.rng, n_tokens)
+        return initial_state(
+            known, self.n_topics, self.init, *_concentrations(parameters), self.rng, n_tokens
+        )
 
     def numbers_after(self, n_topics: int) -> tuple[int, int] | None:
         """The range of numbers, after merges as for the one that was chosen."""
@@ -71,26 +74,27 @@ def choose_start(
 
     `known` are all documents, or a sample of them.
     """
-    number, init, numbers = parameters.most_topics, parameters.init, None
+    number, init, numbers = most_topics(parameters), parameters.init, None
     if not isinstance(init, str):
         return Start(number, init, rng)
-    names = _starts(init, known)
+    names, searched = _starts(init, known), parameters.n_components == "auto"
     # A generator of its own if the number is fixed: the fit goes on as if its start were named.
-    trial_rng = rng if parameters.finds_number else rng.spawn(1)[0]
+    trial_rng = rng if searched else rng.spawn(1)[0]
     seed = int(trial_rng.integers(2**62))
 
     def begin_trial(spaces: WordSpaceCache, part: Problem, n_topics: int, name: str) -> GlobalState:
         drawn = np.random.default_rng([seed, n_topics])
-        concentrations = parameters.concentrations
-        return initial_state(part, n_topics, name, *concentrations, drawn, spaces=spaces)
+        return initial_state(
+            part, n_topics, name, *_concentrations(parameters), drawn, spaces=spaces
+        )
 
     init = names[0]
-    if parameters.finds_number or len(names) > 1:
-        most = MOST_FITTED if parameters.finds_number else MOST_COMPARED
+    if searched or len(names) > 1:
+        most = MOST_FITTED if searched else MOST_COMPARED
         begin = partial(begin_trial, WordSpaceCache(seed))
         search = Search(known, number, begin, run, trial_rng, most)
         with run.stage("search"):
-            if parameters.finds_number:
+            if searched:
                 init, number = search.number(names)
                 numbers, rng = search.number_range(), np.random.default_rng([seed, number])
             else:
@@ -104,6 +108,10 @@ def choose_start(
 
         returning = partial(count_returning, known, begin_half, Run(settings=run.settings), seed)
     return Start(number, init, rng, numbers, returning)
+
+
+def _concentrations(parameters: Parameters) -> tuple[float, float]:
+    return parameters.corpus_concentration or _ALPHA, parameters.document_concentration or _BETA
 
 
 def _is_short(problem: Problem) -> bool:

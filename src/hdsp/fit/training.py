@@ -3,7 +3,6 @@
 Of documents in parts a sample is in memory: a fit begins in it, and answers are computed from it.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,9 +11,9 @@ from scipy.sparse import csr_array
 from hdsp.checks import quoted
 from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers
 from hdsp.corpus.corpus import fingerprint
-from hdsp.exceptions import LabelDataWarning
+from hdsp.exceptions import LabelDataWarning, warn_caller
 from hdsp.fit.run import Parameters, Run
-from hdsp.fit.sample import Sample, Survey, SurveyDocuments
+from hdsp.fit.sample import Sample, Survey, SurveyDocuments, document_keys
 from hdsp.fit.start import find_seeds
 from hdsp.model.data import Data, Encoding, Problem, make_problem, readable_parts, stored_blocks
 from hdsp.model.priors import Priors, seed_prior
@@ -73,12 +72,22 @@ class Training:
     sample: Sample | None = None
     seed: int = 0
 
+    def sample_of(self, seed: int) -> Sample:
+        """The sample; of documents in memory, one with keys that `seed` decides."""
+        if self.sample is not None:
+            return self.sample
+        return Sample.empty(self.known.n_words, self.known.n_labels).add(
+            csr_array(self.known.counts, dtype=np.float32),
+            csr_array(self.known.design, dtype=np.float32),
+            document_keys(seed, 0, self.known.n_documents),
+        )
+
 
 def open_training(
     corpus: Corpus, parameters: Parameters, rng: np.random.Generator, run: Run
 ) -> Training:
     """The documents of a corpus, in parts if they are on disk or for an executor or steps."""
-    in_parts = isinstance(corpus, StoredCorpus) or parameters.stochastic
+    in_parts = isinstance(corpus, StoredCorpus) or parameters.inference == "stochastic"
     in_parts |= parameters.executor is not None
     if in_parts and corpus.has_groups:
         raise ValueError(NOT_IN_PARTS)
@@ -179,18 +188,16 @@ def _warn_missing(labels: Labels) -> None:
     """Warn of columns of labels without a single value, and of lists of tags mostly missing."""
     empty = [block.name for block in labels.blocks if block.columns and block.values.nnz == 0]
     if empty:
-        warnings.warn(
+        warn_caller(
             f"Every value of {quoted(empty)} is missing, so that nothing is learned of "
             f"{'it' if len(empty) == 1 else 'them'}.",
             LabelDataWarning,
-            stacklevel=5,
         )
     for block in labels.blocks:
         if block.values.nnz and block.n_missing > _MOSTLY * len(labels):
-            warnings.warn(
+            warn_caller(
                 f"{block.n_missing:,} of {len(labels):,} lists of tags in {block.name!r} are "
                 "missing, and count as empty. Where nobody looked, effects come out too small: use "
                 "a column of true, false or missing for each tag (docs/unknown.md).",
                 LabelDataWarning,
-                stacklevel=5,
             )

@@ -198,7 +198,7 @@ def read_from_words(model: Any, corpus: Corpus) -> tuple[FloatArray, str]:
     most = _MOST_READ if isinstance(corpus, StoredCorpus) else len(corpus)
     rows = sample_rows(len(corpus), most)
     part = in_memory(corpus[rows] if most < len(corpus) else corpus, owner)
-    with running(model._parameters(), local=True) as run:
+    with running(model, local=True) as run:
         reading, _ = read_corpus(fitted, part, None, run, owner, own_labels=True)
     found = np.full((len(corpus), len(fitted.groups)), np.nan)
     found[rows[reading.rows]] = fitted.groups.sum(reading.proportions.astype(np.float64))
