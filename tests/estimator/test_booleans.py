@@ -57,12 +57,3 @@ def test_unknown_is_neither():
     both = fitted().label_effects()
     assert both["contrast"].unique().tolist() == ["False - other sold", "True - other sold"]
     np.testing.assert_allclose(both["effect"][both["label"] == "True"], table["effect"], atol=1e-12)
-
-
-def test_it_is_predicted_both_ways():
-    found = fitted().predict_labels(counts(), "sold")
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    known = np.array([value is not None for value in VALUES])
-    assert ((found["True"] > 0.5)[known] == np.array(VALUES)[known]).mean() > 0.85
-    chosen = fitted().predict_labels(counts(), "sold", values=[True, False])
-    assert list(chosen.columns) == ["True", "False"]

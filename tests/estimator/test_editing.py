@@ -93,17 +93,6 @@ def test_effects_add_up_and_intervals_allow_for_what_topics_have_in_common(sets,
     assert (widths[:, joined] < summed * 0.999).any()
 
 
-def test_no_label_moves_all_topics_together():
-    model, corpus = fitted()
-    whole = model.merge_topics([list(range(7))])
-    np.testing.assert_allclose(whole.transform(corpus), 1.0, rtol=1e-6)
-    # Proportions are kept in half precision.
-    np.testing.assert_allclose(whole.proportions_, 1.0, atol=2e-3)
-    effects = table(whole.label_effects())
-    np.testing.assert_allclose(effects["effect"], 0.0, atol=1e-3)
-    np.testing.assert_allclose(effects["upper"], 0.0, atol=1e-3)
-
-
 def test_words_and_labels_are_predicted_as_before():
     model, corpus = fitted()
     merged = model.merge_topics([[1, 4], [2, 6]])

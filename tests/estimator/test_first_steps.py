@@ -1,6 +1,5 @@
 """What people try first, and what they are told."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
@@ -33,17 +32,6 @@ def test_labels_and_pipelines_give_no_such_warning():
     assert make().fit(counts(), labels=KINDS).label_names_ == ("a", "b")
     # Warnings are errors: the target is that of the classifier.
     make_pipeline(make(), LogisticRegression()).fit(counts(), KINDS)
-
-
-@pytest.mark.parametrize("texts", [TEXTS, tuple(TEXTS), pd.Series(TEXTS), np.array(TEXTS), "text"])
-def test_texts_in_place_of_counts_are_told_how_to_be_counted(texts):
-    with pytest.raises(
-        TypeError, match=r"Got texts\. Count .* with hdsp.Corpus.from_texts\(texts\)"
-    ):
-        make().fit(texts)
-    model = make().fit(counts())
-    with pytest.raises(TypeError, match=r"X of HDSP.transform .*from_texts\(texts, like=model\)"):
-        model.transform(texts)
 
 
 def test_lists_of_words_are_counted_as_they_are():

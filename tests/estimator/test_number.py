@@ -56,20 +56,6 @@ def test_a_ceiling_far_above_does_not_change_the_number():
     assert near.n_topics_ == len(near.components_)
 
 
-def test_everything_has_as_many_topics_as_were_found():
-    model = make().fit(corpus())
-    n_topics = len(model.components_)
-    assert n_topics < 12
-    assert model.topic_weight_.shape == (n_topics,)
-    assert model.topic_weight_.sum() == pytest.approx(1.0)
-    assert model.transform(corpus()).shape == (160, n_topics)
-    assert model.fit_transform(corpus()).shape == (160, n_topics)
-    assert model.expected_topics(corpus().labels).shape == (160, n_topics)
-    assert len(model.topics()) == len(model.top_words()) == n_topics
-    assert len(model.get_feature_names_out()) == n_topics
-    assert (np.diff(model.components_.sum(axis=1)) <= 0).all()
-
-
 @pytest.mark.parametrize("ceiling", [3, 12, 40])
 @pytest.mark.filterwarnings("ignore:.* topics are in use of:hdsp.FitWarning")
 def test_the_search_has_a_row_for_each_number_it_tried(ceiling):

@@ -111,15 +111,6 @@ def test_every_refit_starts_afresh(model, corpus, monkeypatch):
     assert started == [(200, 6, model.init_)] * 3
 
 
-def test_topics_that_were_merged_or_named(model, corpus, thorough):
-    """Effects of refits are added up, as those of the model are."""
-    merged = model.merge_topics([[0, 1]]).name_topics({0: "both"})
-    found = merged.label_effects(labels="common_1", refits=5, corpus=corpus)
-    own = thorough[thorough["label"] == "common_1"]["effect"].tolist()
-    assert found["name"].tolist() == ["both", "", "", "", ""]
-    np.testing.assert_allclose(found["effect"], [own[0] + own[1], *own[2:]], atol=1e-12)
-
-
 def test_documents_are_at_hand_until_the_model_is_saved(model, corpus, thorough, tmp_path):
     pd.testing.assert_frame_equal(model.label_effects(refits=5), thorough)
     model.save(tmp_path / "model.hdsp")

@@ -70,18 +70,6 @@ def test_a_stream_sorted_by_label_keeps_its_first_topics():
         assert stream.perplexity(test, given=given) < share * whole.perplexity(test, given=given)
 
 
-def test_the_size_of_the_parts_matters_little():
-    corpus = corpus_of(1_200)
-    train, test = corpus.split(0.2, random_state=0)
-    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(train[:300])
-    few, many = model, hdsp.HDSP(max_components=10, random_state=0).partial_fit(train[:300])
-    few.partial_fit(train[300:])
-    for first in range(300, train.n_documents, 20):
-        many.partial_fit(train[first : first + 20])
-    one, other = (m.perplexity(test, given="completion") for m in (few, many))
-    assert other == pytest.approx(one, rel=0.03)
-
-
 def test_a_new_label_grows_the_model_and_gets_its_effect():
     corpus = corpus_of(1500, tags=(["news"], ["sport"]))
     model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(corpus[:600])
@@ -212,13 +200,6 @@ def test_topics_are_added_as_documents_come_up_to_the_ceiling_which_can_be_raise
     assert len(model.topics()) == len(model.top_words()) == n_topics
 
 
-def test_counts_must_have_the_same_columns():
-    corpus = corpus_of(200)
-    model = hdsp.HDSP(max_components=10, random_state=0).partial_fit(corpus.counts)
-    with pytest.raises(ValueError, match="features"):
-        model.partial_fit(corpus.counts[:, :5])
-
-
 def test_a_model_of_batch_inference_goes_on_with_a_warning():
     corpus = corpus_of(900)
     model = hdsp.HDSP(max_components=10, random_state=0).fit(corpus[:600])
@@ -280,18 +261,6 @@ def test_an_interrupted_call_leaves_the_model_as_it_was(monkeypatch):
         model.partial_fit(corpus[200:])
     np.testing.assert_array_equal(model.components_, before)
     assert model.n_documents_ == 200
-
-
-def test_effects_over_refits_of_a_stochastic_fit(tmp_path):
-    corpus = corpus_of(300)
-    corpus.write(tmp_path / "corpus")
-    stored = hdsp.open_corpus(tmp_path / "corpus")
-    for documents in (corpus, stored):
-        model = hdsp.HDSP(max_components=5, random_state=0, inference="stochastic").fit(documents)
-        # Each document has one of the other two tags.
-        with pytest.warns(hdsp.LabelDataWarning, match="Dropped 'sport'"):
-            effects = model.label_effects(labels="art", refits=2, corpus=documents)
-        assert np.isfinite(effects["lower"]).all()
 
 
 def test_attributes_and_pickles_are_of_all_documents_so_far():

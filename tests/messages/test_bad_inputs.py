@@ -16,6 +16,7 @@ from tests.zoo import SETTINGS, corpus_of, fitted, table
 LABELS = table()[["tags", "dept", "rating"]]
 AUTHORS = pd.DataFrame({"author": [f"a{i}" for i in range(120)]})
 ONE_BAD = LABELS.assign(rating=LABELS["rating"].where(LABELS.index != 17, -np.inf))
+TEXTS = ["cats chase mice", "dogs eat meat"]
 CSV = "fit {csv} --categories department -o out.hdsp"
 
 
@@ -63,6 +64,10 @@ DATA = [
     (lambda m: fit(Corpus(counts())[:0], None), "no word in any of its 0 documents"),
     (lambda m: fit(np.zeros((5, 0)), None), "0 feature"),
     (lambda m: fit(np.zeros((5, 9)), None), "no word in any of its 5 documents"),
+    *(
+        (lambda m, texts=texts: fit(texts, None), "hdsp.Corpus.from_texts(texts)")
+        for texts in (TEXTS, tuple(TEXTS), pd.Series(TEXTS), np.array(TEXTS), "text")
+    ),
     (lambda m: fit(labels=LABELS[1:]), "120 documents. Got 119 rows"),
     (lambda m: fit(Corpus(counts())), "must be None where X is a Corpus"),
     (lambda m: fit(labels=ONE_BAD), "HDSP.fit must be finite. Got -inf at row 17, column 'rating'"),
@@ -74,6 +79,11 @@ DATA = [
 NEW_DATA = [
     (lambda m: m.transform(np.ones((2, 61))), "61 features, but HDSP is expecting 60"),
     (lambda m: m.transform(np.ones((2, 3))), "3 features, but HDSP is expecting 60"),
+    (
+        lambda m: HDSP(**SETTINGS).partial_fit(counts()).partial_fit(counts()[:, :5]),
+        "X has 5 features, but HDSP is expecting 60",
+    ),
+    (lambda m: m.transform(TEXTS), "hdsp.Corpus.from_texts(texts, like=model)"),
     (lambda m: m.transform(with_entry(-2.0)), "Negative"),
     (lambda m: m.transform(with_entry(np.nan)), "NaN"),
     (lambda m: m.transform(np.ones((0, 60))), "0 sample"),
