@@ -123,8 +123,8 @@ def test_merges_that_are_none_say_so(folder, arguments, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"format": "hdsp-names-1", "names": {"0": null}}', 'must contain "names" by topic'),
-        ('{"format": "hdsp-names-1", "names": {"0": 3}}', 'must contain "names" by topic'),
+        ('{"format": "hdsp-names-1", "names": {"0": null}}', "is not a file of topic names"),
+        ('{"format": "hdsp-names-1", "names": {"0": 3}}', "is not a file of topic names"),
         ("[" * 100_000, "is not a file of topic names"),
     ],
 )

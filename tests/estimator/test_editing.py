@@ -182,7 +182,7 @@ def test_the_report_shows_names_and_sums(tmp_path):
     merged = model.merge_topics([2, 5]).name_topics({1: "Shoes"})
     from hdsp.report.view import make_view
 
-    view = make_view(merged, corpus).model
+    view = make_view(merged, corpus)
     assert view["names"] == {1: "Shoes"}
     assert view["topics"]["n"] == 6
     assert sorted(view["form"]["topic_of"]) == sorted([*range(6), view["form"]["topic_of"][2]])

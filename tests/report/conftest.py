@@ -1,4 +1,6 @@
+import json
 import os
+import re
 import shutil
 
 import pytest
@@ -7,29 +9,21 @@ from tests.report.corpora import fit, fit_searched, hostile, make_corpus, review
 
 # Without its services in the background, which would ask for hosts that are not there.
 FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-
-
-def browser_path():
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("HDSP_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if not found:
-        pytest.skip("No browser for the report's page: install Chromium, or set HDSP_CHROMIUM.")
-    return found
+VIEWS = ("topics", "explorer", "effects", "map", "heat", "documents", "fit")
+PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="session")
 def browser():
     from playwright.sync_api import sync_playwright
 
-    path = browser_path()
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = os.environ.get("HDSP_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if not path:
+        pytest.skip("No browser for the report's page: install Chromium, or set HDSP_CHROMIUM.")
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield opened
@@ -73,7 +67,9 @@ def page_file(model, corpus, texts, stability, tmp_path_factory):
 def hostile_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("hostile") / "report.html"
     corpus, texts = hostile()
-    fit(corpus, n_components=4).report(path, corpus, texts=texts, title="</title><script>x")
+    seeds = {"</td><script>window.hacked = 5</script>": ["constructor"]}
+    model = fit(corpus, n_components=4, seeds=seeds)
+    model.report(path, corpus, texts=texts, title="</title><script>x")
     return path
 
 
@@ -122,3 +118,42 @@ def open_page(browser):
 @pytest.fixture
 def shown(open_page, page_file):
     return open_page(page_file)
+
+
+@pytest.fixture
+def show_model(open_page, tmp_path):
+    """The page of another model, at an address."""
+
+    def show(model, fragment="", *arguments):
+        model.report(tmp_path / "report.html", *arguments)
+        return open_page(tmp_path / "report.html").show(fragment)
+
+    return show
+
+
+def data_of(page, name="data"):
+    """The data that a page holds."""
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.S)
+    return json.loads(found.group(1)) if found.group(1) else None
+
+
+def values(page, selector):
+    """Numbers as the page has them, not as it shows them."""
+    return page.eval_on_selector_all(selector, "all => all.map(e => Number(e.dataset.value))")
+
+
+def table_rows(page, chart):
+    """The rows of a chart's table: numbers as the page has them, and texts."""
+    figure = page.locator(f'[data-chart="{chart}"]')
+    if figure.locator("details").get_attribute("open") is None:
+        figure.locator("summary").click()
+    figure.locator("tbody tr").first.wait_for()
+    return figure.locator("tbody tr").evaluate_all(
+        "rows => rows.map(r => [...r.children].map(c => c.dataset.value ?? c.textContent))"
+    )
+
+
+def expected_topics(page):
+    """Expected proportions in settings A and B, from the explorer's table, [2, T]."""
+    rows = sorted(table_rows(page, "expected-topics"), key=lambda row: int(row[0]))
+    return [[float(row[2 + side]) for row in rows] for side in (0, 1)]

@@ -1,13 +1,11 @@
 """`hdsp report`, from a model file and a table to a page."""
 
-import json
-import re
-
 import pytest
 
 from hdsp import HDSP, read_table
 from hdsp.cli import main
 from hdsp.progress import Lines
+from tests.report.conftest import data_of
 from tests.report.corpora import reviews
 
 
@@ -30,11 +28,6 @@ def folder(tmp_path_factory):
 def here(folder, monkeypatch):
     monkeypatch.chdir(folder)
     return folder
-
-
-def data_of(path, name="data"):
-    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', path, re.S)
-    return json.loads(found.group(1)) if found.group(1) else None
 
 
 def test_a_report_without_documents(here, capsys):

@@ -1,12 +1,13 @@
-"""Two values of a label, A against B: the numbers of `label_effects`, or why there are none."""
+"""Two values of a label, A against B: the numbers of the model, or why there are none."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from hdsp import Corpus, Labels, simulate
+from hdsp import HDSP, Corpus, Labels, simulate
+from tests.report.conftest import expected_topics, table_rows
 from tests.report.corpora import fit, make_corpus, reviews
-from tests.report.test_page import table_rows
+from tests.scaling.test_terms import N_TOPICS, SCALING, curved, table
 
 
 def assert_effects(rows, wanted, tolerance=1e-3):
@@ -32,60 +33,48 @@ def choose(page, side, department=None, rating=None, tags=()):
         page.get_by_label(f"rating of {side}", exact=True).fill(str(rating))
 
 
-def test_levels_in_what_if(shown, model):
+def test_one_change_in_what_if_has_intervals(shown, model):
     page = shown.show("#view=explorer")
-    choose(page, "A", "shoes", tags=["sale"])
-    choose(page, "B", "bags", tags=["sale"])
-    wanted = model.label_effects("department", contrast=("shoes", "bags"))
-    assert_effects(table_rows(page, "difference"), wanted)
-    assert page.inner_text("#no-intervals") == ""
+    for a, b, label, contrast in (
+        ({"department": "shoes", "rating": 1.5}, {"department": "shoes", "rating": 4},
+         "rating", (1.5, 4.0)),
+        ({"department": "shoes"}, {"department": "shoes", "tags": ["sale"]}, "sale", None),
+        ({"department": "shoes", "tags": ["sale"]}, {"department": "bags", "tags": ["sale"]},
+         "department", ("shoes", "bags")),
+    ):  # fmt: skip
+        choose(page, "A", **a)
+        choose(page, "B", **b)
+        wanted = model.label_effects(label, contrast=contrast)
+        assert_effects(table_rows(page, "difference"), wanted)
+        assert page.inner_text("#no-intervals") == ""
     page.get_by_text("Swap A and B").click()
     wanted = model.label_effects("department", contrast=("bags", "shoes"))
     assert_effects(table_rows(page, "difference"), wanted)
 
 
-def test_numbers_in_what_if(shown, model):
+def test_what_if_says_why_there_are_no_intervals(shown):
     page = shown.show("#view=explorer")
-    choose(page, "A", "shoes", rating=1.5)
-    choose(page, "B", "shoes", rating=4)
-    wanted = model.label_effects("rating", contrast=(1.5, 4.0))
-    assert_effects(table_rows(page, "difference"), wanted)
-
-
-def test_a_tag_in_what_if(shown, model):
-    page = shown.show("#view=explorer")
-    choose(page, "A", "shoes")
-    choose(page, "B", "shoes", tags=["sale"])
-    assert_effects(table_rows(page, "difference"), model.label_effects("sale"))
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "reason"),
-    [
+    for a, b, reason in (
         ({"department": "shoes"}, {"department": "shoes"}, "A and B are the same"),
         ({"department": "shoes"}, {"rating": 4}, "A and B differ in more than one label"),
         ({"department": "shoes"}, {}, "department is not known in both"),
         ({"rating": 2}, {}, "rating is not known in both"),
         ({"tags": ["sale"]}, {"tags": ["new"]}, "A and B differ in more than one label"),
-    ],
-)
-def test_what_if_says_why_there_are_no_intervals(shown, a, b, reason):
-    page = shown.show("#view=explorer")
-    choose(page, "A", **a)
-    choose(page, "B", **b)
-    assert page.inner_text("#no-intervals") == f"No intervals: {reason}."
-    assert not page.locator('[data-chart="difference"]').is_visible()
+    ):
+        choose(page, "A", **a)
+        choose(page, "B", **b)
+        assert page.inner_text("#no-intervals") == f"No intervals: {reason}."
+        assert not page.locator('[data-chart="difference"]').is_visible()
 
 
-def test_interactions_have_no_intervals_in_what_if(open_page, tmp_path):
+def test_interactions_have_no_intervals_in_what_if(show_model):
     model = fit(make_corpus(*reviews()), 4, scaling="~ department * rating + labels", init="nmf")
-    model.report(tmp_path / "report.html")
-    page = open_page(tmp_path / "report.html").show("#view=explorer")
+    page = show_model(model, "#view=explorer")
     choose(page, "A", "shoes", rating=2)
     choose(page, "B", "bags", rating=2)
     assert "the effect of department depends on other labels" in page.inner_text("#no-intervals")
-    label = model.label_names_.index("rating")
-    page = open_page(tmp_path / "report.html").show(f"#view=effects&side=label&label={label}")
+    page.click('nav a[data-view="effects"]')
+    page.get_by_label("Label", exact=True).select_option("rating")
     assert not page.get_by_label("rating A").count()
 
 
@@ -102,6 +91,9 @@ def test_values_of_a_number_in_effects(shown, model):
     assert "(5 - 2.5)" in page.locator('[data-chart="effects"] .caption').first.inner_text()
     page = shown.show(page.evaluate("location.hash"))
     assert_effects(table_rows(page, "effects"), wanted)
+    inputs[0].fill("5")
+    inputs[0].press("Enter")
+    assert {float(row[2]) for row in table_rows(page, "effects")} == {0.0}
 
 
 def test_levels_of_a_category_in_effects(shown, model):
@@ -112,8 +104,7 @@ def test_levels_of_a_category_in_effects(shown, model):
     assert_effects(table_rows(page, "effects"), wanted)
     # Another label starts with its own contrast.
     page.get_by_label("Label", exact=True).select_option("bags")
-    wanted = model.label_effects("bags")
-    assert_effects(table_rows(page, "effects"), wanted)
+    assert_effects(table_rows(page, "effects"), model.label_effects("bags"))
     page = shown.show(f"#view=effects&side=label&label={label}&against=5")
     assert page.get_by_label("Compared with").input_value() == ""
 
@@ -129,38 +120,38 @@ def numeric():
     return fit(corpus, 5, scaling="~ s(price) + o(stars)", init="nmf")
 
 
-def test_numeric_labels_start_at_their_percentiles(numeric, open_page, tmp_path):
-    numeric.report(tmp_path / "report.html")
-    page = open_page(tmp_path / "report.html").show("#view=explorer")
+def test_numeric_labels_in_what_if(numeric, show_model):
+    page = show_model(numeric, "#view=explorer")
     effects = numeric.label_effects("price")
+    # They start at their percentiles.
     high, low = effects["contrast"].iloc[0].split(" - ")
     assert page.get_by_label("price of A", exact=True).input_value() == low
     assert page.get_by_label("price of B", exact=True).input_value() == high
     assert_effects(table_rows(page, "difference"), effects)
-
-
-def test_ordered_values_are_chosen_from_a_list(numeric, open_page, tmp_path):
-    numeric.report(tmp_path / "report.html")
-    page = open_page(tmp_path / "report.html").show("#view=explorer")
     for side, value in (("A", "2"), ("B", "5")):
         page.get_by_label(f"Clear {side}").click()
         page.get_by_label(f"stars of {side}", exact=True).select_option(value)
     wanted = numeric.label_effects("stars", contrast=(2, 5))
     assert_effects(table_rows(page, "difference"), wanted)
+
+
+def test_ordered_values_in_effects(numeric, show_model):
     label = numeric.label_names_.index("stars")
-    page = open_page(tmp_path / "report.html").show(f"#view=effects&side=label&label={label}")
+    page = show_model(numeric, f"#view=effects&side=label&label={label}")
     page.get_by_label("stars A", exact=True).select_option("3")
     page.get_by_label("stars B", exact=True).select_option("4")
     wanted = numeric.label_effects("stars", contrast=(3, 4))
     assert_effects(table_rows(page, "effects"), wanted)
+    assert {float(row[0]) for row in table_rows(page, "curve")} == {1.0, 2.0, 3.0, 4.0, 5.0}
+    drawn = page.locator('[data-chart="curve"] svg')
+    # A dot for each of five topics at each value, and no curve.
+    assert drawn.locator("circle").count() == 25
+    assert drawn.locator('g[aria-label="area"], g[aria-label="line"]').count() == 0
 
 
-def test_any_two_values_of_a_curve(numeric, open_page, tmp_path):
-    numeric.report(tmp_path / "report.html")
+def test_any_two_values_of_a_curve(numeric, show_model):
     label = numeric.label_names_.index("price")
-    page = open_page(tmp_path / "report.html").show(
-        f"#view=effects&side=label&label={label}&against=50_70"
-    )
+    page = show_model(numeric, f"#view=effects&side=label&label={label}&against=50_70")
     wanted = numeric.label_effects("price", contrast=(50, 70)).set_index("topic")
     for row in table_rows(page, "effects"):
         own = wanted.loc[int(row[0])]
@@ -171,15 +162,30 @@ def test_any_two_values_of_a_curve(numeric, open_page, tmp_path):
         assert width == pytest.approx(own["upper"] - own["lower"], rel=0.05)
 
 
+def test_what_if_follows_curves_and_interactions(show_model):
+    frame = table()
+    corpus = Corpus(curved(frame)[0], labels=frame)
+    model = HDSP(N_TOPICS, scaling=SCALING, random_state=0, n_jobs=1).fit(corpus)
+    page = show_model(model, "#view=explorer", corpus)
+    for side, value in (("A", "a"), ("B", "b")):
+        page.get_by_label(f"dept of {side}", exact=True).select_option(value)
+        page.get_by_label(f"day of {side} is known").check()
+        page.get_by_label(f"day of {side}", exact=True).fill("-1.3")
+    found = np.array(expected_topics(page))
+    wanted = model.expected_topics(pd.DataFrame({"dept": ["a", "b"], "day": [-1.3, -1.3]}))
+    # The page has the curve as a table, straight between its values.
+    np.testing.assert_allclose(found, wanted, atol=2e-3)
+    assert np.abs(found[0] - found[1]).max() > 0.1
+
+
 @pytest.mark.filterwarnings("ignore::hdsp.exceptions.LabelDataWarning")
 @pytest.mark.filterwarnings("ignore::hdsp.exceptions.IntervalWarning")
-def test_labels_that_cannot_be_told_apart_have_no_effects(open_page, tmp_path):
+def test_labels_that_cannot_be_told_apart_have_no_effects(show_model):
     corpus, _ = simulate([["a", "b"], ["c"], ["a", "b", "c"], []] * 15, n_topics=3, random_state=0)
-    fit(corpus, 3, init="nmf").report(tmp_path / "report.html")
-    page = open_page(tmp_path / "report.html").show("#view=effects")
+    page = show_model(fit(corpus, 3, init="nmf"), "#view=effects")
     labels = page.get_by_label("Label", exact=True).locator("option").all_inner_texts()
     assert labels == ["c"]
-    page = open_page(tmp_path / "report.html").show("#view=explorer")
+    page.click('nav a[data-view="explorer"]')
     page.get_by_label("Clear A").click()
     page.get_by_label("Clear B").click()
     page.get_by_label("tags of B", exact=True).fill("a")
@@ -189,12 +195,11 @@ def test_labels_that_cannot_be_told_apart_have_no_effects(open_page, tmp_path):
     )
 
 
-def test_labels_without_effects_still_have_expected_topics(open_page, tmp_path):
+def test_labels_without_effects_still_have_expected_topics(show_model):
     frame = pd.DataFrame({"side": ["left", "right"] * 30})
     corpus, _ = simulate(frame, n_topics=3, random_state=0)
     corpus = Corpus(corpus.counts, corpus.words, frame, groups=["one"] * 60)
-    fit(corpus, 3, init="nmf").report(tmp_path / "report.html")
-    page = open_page(tmp_path / "report.html").show("#view=explorer")
+    page = show_model(fit(corpus, 3, init="nmf"), "#view=explorer")
     assert "All documents are in one group" in page.inner_text("#no-intervals")
     assert page.locator("nav a").all_inner_texts() == ["Topics", "What if", "Map", "Fit"]
     page.click('nav a[data-view="topics"]')

@@ -1,11 +1,13 @@
-"""What a reader sees: names that can be read, on a screen, a phone and paper."""
+"""What a reader sees: by keyboard, with a screen reader, on a phone, in the dark and on paper."""
+
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from hdsp import HDSP, Corpus, Labels
-from tests.report.test_page import PHONE, as_rows, expected_table
+from tests.report.conftest import PHONE, VIEWS, expected_topics
 
 # The texts of a chart that lie outside of it, by more than the pixel that letters may lean over.
 OUTSIDE = """svg => {
@@ -25,6 +27,16 @@ COVERED = """svg => {
         .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1
             && a.top < b.bottom - 1 && b.top < a.bottom - 1)
         .map(([other]) => [text, other]));
+}"""
+# Numbers of a chart that a grey line crosses.
+CROSSED = """svg => {
+    const lines = [...svg.querySelectorAll('g[aria-label="tick"] line')]
+        .map(line => line.getBoundingClientRect());
+    return [...svg.querySelectorAll('g[aria-label="text"] text')]
+        .map(text => [text.textContent, text.getBoundingClientRect()])
+        .filter(([, box]) => lines.some(line => line.left > box.left + 1
+            && line.left < box.right - 1 && line.top < box.bottom && line.bottom > box.top))
+        .map(([text]) => text);
 }"""
 
 
@@ -47,59 +59,70 @@ def long_names(tmp_path_factory):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("view", ["topics", "explorer", "effects", "map", "heat", "documents"])
-def test_no_name_leaves_its_chart(open_page, long_names, view, width):
+@pytest.mark.parametrize("view", VIEWS[:-1])
+def test_names_can_be_read(open_page, long_names, view, width):
     viewport = {"width": width, "height": 844}
-    page = open_page(long_names, viewport=viewport).show(f"#view={view}&label=12&topic=0")
+    page = open_page(long_names, viewport=viewport).show(f"#view={view}&label=12&topic=3")
     charts = page.locator(f"#view-{view} figure svg:visible").all()
     assert charts
     for chart in charts:
         assert chart.evaluate(OUTSIDE) == []
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_names_on_the_map_do_not_cover_each_other(open_page, long_names, width):
-    viewport = {"width": width, "height": 844}
-    page = open_page(long_names, viewport=viewport).show("#view=map&topic=3")
-    picture = page.locator('[data-chart="map"] svg').first
-    assert picture.locator('g[aria-label="text"] text').count() > 2
-    assert picture.evaluate(COVERED) == []
+    if view == "map":
+        assert charts[0].locator('g[aria-label="text"] text').count() > 2
+        assert charts[0].evaluate(COVERED) == []
 
 
 def test_numbers_stand_clear_of_the_grey_line(shown):
-    page = shown.show("#view=explorer")
-    crossed = page.locator('[data-chart="expected-topics"] svg').evaluate(
-        """svg => {
-            const lines = [...svg.querySelectorAll('g[aria-label="tick"] line')]
-                .map(line => line.getBoundingClientRect());
-            return [...svg.querySelectorAll('g[aria-label="text"] text')]
-                .map(text => [text.textContent, text.getBoundingClientRect()])
-                .filter(([, box]) => lines.some(line =>
-                    line.left > box.left + 1 && line.left < box.right - 1
-                    && line.top < box.bottom && line.bottom > box.top))
-                .map(([text]) => text);
-        }"""
-    )
-    assert page.locator('[data-chart="expected-topics"] g[aria-label="tick"] line').count() > 3
-    assert crossed == []
+    chart = shown.show("#view=explorer").locator('[data-chart="expected-topics"] svg')
+    assert chart.locator('g[aria-label="tick"] line').count() > 3
+    assert chart.evaluate(CROSSED) == []
 
 
-def test_a_number_is_known_once_it_is_moved(shown, model):
-    page = shown.show("#view=explorer")
-    page.get_by_label("Clear A").click()
-    known = page.get_by_label("rating of A is known")
-    assert not known.is_checked()
-    assert page.get_by_label("rating of A", exact=True).input_value() == ""
-    page.get_by_label("rating of A, as a slider").press("Home")
-    assert known.is_checked()
-    assert page.get_by_label("rating of A", exact=True).input_value() == "1"
-    wanted = model.expected_topics(pd.DataFrame({"rating": [1.0, np.nan]}))
-    found = as_rows(expected_table(page), len(model.components_))
-    np.testing.assert_allclose(found[0], wanted[0], rtol=0, atol=1e-6)
-    page.get_by_label("rating of A", exact=True).fill("")
-    assert not known.is_checked()
-    found = as_rows(expected_table(page), len(model.components_))
-    np.testing.assert_allclose(found[0], wanted[1], rtol=0, atol=1e-6)
+def test_the_page_works_by_keyboard_alone(shown):
+    page = shown.show()
+    active = "document.activeElement"
+    for key, focused in (("Tab", "skip"), ("Enter", "main"), ("Tab", "topic-search")):
+        page.keyboard.press(key)
+        assert page.evaluate(f"{active}.id") == focused
+    page.keyboard.type("silk")
+    assert page.locator(".topic-table tbody tr").count() < 8
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"{active}.matches('td .plain')"):
+            break
+    page.keyboard.press("Enter")
+    chosen = page.evaluate(f"{active}.closest('tr').dataset.topic")
+    assert page.locator("tr.chosen").get_attribute("data-topic") == chosen
+    page.focus('nav a[data-view="explorer"]')
+    page.keyboard.press("Enter")
+    before = expected_topics(page)
+    page.get_by_label("department of A", exact=True).focus()
+    page.keyboard.press("Home")
+    assert expected_topics(page) != before
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("reader", ["light", "dark", "phone"])
+def test_axe_finds_no_serious_fault(open_page, page_file, view, reader):
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"viewport": PHONE, "is_mobile": True} if reader == "phone" else {}
+    options["color_scheme"] = "dark" if reader == "dark" else "light"
+    page = open_page(page_file, **options).show(f"#view={view}&topic=1")
+    assert page.locator(f"#view-{view}").is_visible()
+    if reader == "phone":
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    for summary in page.locator("summary:visible").all():
+        summary.click()
+    # What is dark differs in its colours alone.
+    rules = {"runOnly": ["color-contrast"]} if reader == "dark" else {}
+    found = Axe().run(page, options=rules).response["violations"]
+    serious = [
+        (fault["id"], [node["html"][:200] for node in fault["nodes"][:3]])
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
 
 
 def test_a_phone_shows_a_topic_where_it_was_chosen(open_page, page_file):
@@ -116,7 +139,25 @@ def test_a_phone_shows_a_topic_where_it_was_chosen(open_page, page_file):
     page.locator(".side > aside").wait_for()
 
 
-def test_charts_are_drawn_anew_for_paper(open_page, page_file):
+def test_light_and_dark(open_page, page_file):
+    page = open_page(page_file, color_scheme="dark").show("#view=topics")
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.click("#theme")
+    light = page.evaluate(background)
+    assert sum(map(int, re.findall(r"\d+", dark)[:3])) < 200
+    assert sum(map(int, re.findall(r"\d+", light)[:3])) > 600
+    page.click("#theme")
+    # It prints in light, without its controls.
+    page.emulate_media(media="print")
+    assert page.evaluate(background) == "rgb(255, 255, 255)"
+    assert not page.locator("nav").is_visible()
+    assert not page.locator("#topic-search").is_visible()
+    assert page.locator(".topic-table").is_visible()
+    assert page.pdf()[:4] == b"%PDF"
+
+
+def test_charts_are_drawn_anew_for_paper(open_page, page_file, long_names):
     page = open_page(page_file).show("#view=effects&side=label&label=0")
     picture = '[data-chart="effects"] svg'
     screen = page.locator(picture).evaluate("svg => svg.viewBox.baseVal.width")
@@ -134,30 +175,8 @@ def test_charts_are_drawn_anew_for_paper(open_page, page_file):
     page.wait_for_function(
         "() => getComputedStyle(document.querySelector('.swatch')).printColorAdjust === 'exact'"
     )
-
-
-def test_a_wide_heat_map_fits_a_sheet(open_page, long_names):
+    # A wide heat map fits a sheet.
     page = open_page(long_names, viewport={"width": 1280, "height": 800}).show("#view=heat")
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 703, "height": 1000})
     page.wait_for_function("() => document.documentElement.scrollWidth <= 703")
-
-
-def test_the_most_frequent_label_is_compared_first(shown, model, corpus):
-    page = shown.show("#view=documents")
-    title = page.inner_text('[data-chart="observed-expected"] h2')
-    carried = np.diff(model.label_schema_.encode(corpus.labels).tocsc().indptr)
-    labels = [j for j, name in enumerate(model.label_names_) if name != "rating"]
-    assert title.endswith(model.label_names_[max(labels, key=lambda j: carried[j])])
-    page.get_by_label("Typical of label").select_option(index=4)
-    chosen = page.get_by_label("Typical of label").locator("option:checked").inner_text()
-    title = page.inner_text('[data-chart="observed-expected"] h2')
-    assert title.endswith(chosen.rsplit(" (", 1)[0])
-
-
-def test_a_number_of_topics_that_stays_needs_no_chart(shown, model):
-    assert len({row["topics_in_use"] for row in model.history_}) == 1
-    page = shown.show("#view=fit")
-    assert page.locator('[data-chart="topics-in-use"]').count() == 0
-    facts = page.locator(".facts-table").first.inner_text()
-    assert f"{model.n_topics_} of {len(model.components_)}" in facts

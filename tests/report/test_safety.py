@@ -1,6 +1,6 @@
 """Text is data: whatever a corpus holds, the page shows it and asks for nothing."""
 
-from tests.report.test_page import VIEWS
+from tests.report.conftest import VIEWS
 
 
 def test_a_hostile_corpus_does_nothing_but_show(open_page, hostile_file):
@@ -14,6 +14,7 @@ def test_a_hostile_corpus_does_nothing_but_show(open_page, hostile_file):
     assert page.evaluate("window.hacked") is None
     assert page.evaluate("Object.keys(Object.prototype)") == []
     assert page.locator("main script, main img, main b, main svg script").count() == 0
+    assert "</td><script>window.hacked = 5" in page.inner_text("#view-fit")
     page.click('nav a[data-view="documents"]')
     page.fill("#document-search", "mirror")
     assert "<script>window.hacked = 1</script>" in page.inner_text(".doc-text")

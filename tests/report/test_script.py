@@ -1,8 +1,11 @@
 """The page's modules: linted and laid out by themselves, and linted as they run, in one scope."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from hdsp.report import page
 from hdsp.report.page import bundle
@@ -27,11 +30,6 @@ def lint(*paths):
 def lint_text(folder, text):
     (folder / "script.js").write_text(text, encoding="utf-8")
     return lint(folder / "script.js")
-
-
-def bundle_of(monkeypatch, **modules):
-    monkeypatch.setattr(page, "read_asset", lambda name: modules[name.removesuffix(".js")])
-    return bundle.__wrapped__()
 
 
 def test_no_module_has_a_fault_that_a_linter_sees():
@@ -64,34 +62,26 @@ def test_the_script_that_runs_has_no_fault_either(tmp_path):
     assert lint_text(tmp_path, bundle() + "nowhere();").returncode == 1
 
 
-def test_the_script_holds_every_module_once():
-    for path in MODULES:
-        assert bundle().count(path.read_text(encoding="utf-8").split("\n", 1)[0]) == 1
+def test_the_script_holds_every_module_once_after_those_it_imports():
+    assert sorted(f"{name}.js" for name in page._MODULES) == [path.name for path in MODULES]
+    for number, name in enumerate(page._MODULES):
+        text = page.read_asset(f"{name}.js")
+        imported = set(re.findall(r'from "\./([\w-]+)\.js"', text))
+        assert imported <= set(page._MODULES[:number])
+        assert bundle().count(text.split("\n", 1)[0]) == 1
+    assert len(bundle()) < 110_000
 
 
-def test_modules_come_after_those_they_import(monkeypatch):
-    text = bundle_of(
-        monkeypatch,
-        main='import { a } from "./a.js";\nimport {\n  b,\n} from "./b.js";\nrun(a, b);\n',
-        a='import { b } from "./b.js";\nexport const a = b;\n',
-        b="export let b = 1;\n",
-    )
-    assert text == '(() => {\n"use strict";\nlet b = 1;\n\nconst a = b;\n\nrun(a, b);\n})();\n'
-
-
-def test_a_name_that_two_modules_have_is_a_fault(tmp_path, monkeypatch):
-    text = bundle_of(
-        monkeypatch,
-        main='import { a } from "./a.js";\nfunction own() {}\nown(a);\n',
-        a="function own() {}\nexport const a = own;\n",
-    )
-    assert lint_text(tmp_path, text).returncode == 1
-
-
-def test_an_import_of_another_kind_is_a_fault(tmp_path, monkeypatch):
-    text = bundle_of(monkeypatch, main='import * as a from "./a.js";\nconsole.log(a);\n')
-    assert lint_text(tmp_path, text).returncode == 1
-
-
-def test_the_script_is_small():
-    assert len(bundle()) < 125_000
+@pytest.mark.parametrize(
+    "texts",
+    [
+        # A name at the top of two modules, and an import of another kind.
+        ("function own() {}\nexport const a = own;\n",
+         'import { a } from "./dom.js";\nfunction own() {}\nown(a);\n'),
+        ("export const a = 1;\n", 'import * as a from "./dom.js";\nconsole.log(a);\n'),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_in_one_scope_is_a_fault(tmp_path, monkeypatch, texts):
+    monkeypatch.setattr(page, "_MODULES", ("dom", "main"))
+    monkeypatch.setattr(page, "read_asset", lambda name: texts[name == "main.js"])
+    assert lint_text(tmp_path, bundle.__wrapped__()).returncode == 1

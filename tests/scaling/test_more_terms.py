@@ -21,7 +21,7 @@ from hdsp import (
 )
 from hdsp.cli import main
 from hdsp.corpus import LabelSchema
-from hdsp.report.labels import form_view
+from hdsp.report.effects import form_view
 from hdsp.scaling.design import LabelDesign
 
 N_DOCUMENTS = 600
@@ -160,7 +160,7 @@ def test_a_page_and_predictions_take_ordered_levels(monkeypatch):
     expected = model.expected_topics(levels)
     assert np.abs(np.sort(expected[0]) - np.sort(share[size == "l"][0])).max() < 0.06
     # As the page computes: a level sets the columns of its table, at 1.
-    monkeypatch.setattr("hdsp.report.labels.pack_exact", lambda values, dtype: values)
+    monkeypatch.setattr("hdsp.report.effects.pack_exact", lambda values, dtype: values)
     form = form_view(model._model)
     for label, level in enumerate(("l", "m", "s")):
         score, made = form["intercept"].copy(), form["tables"][label]

@@ -13,7 +13,7 @@ from hdsp.checks import check_known
 from hdsp.corpus import Corpus
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.plots import drawing
-from hdsp.report.documents import observed_by_label, read_from_words
+from hdsp.report.documents import group_means, label_groups, original_labels, read_from_words
 from hdsp.report.effects import effect_table
 from hdsp.report.layout import seriate
 
@@ -186,18 +186,19 @@ def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = N
     Axes
         What was drawn on.
     """
-    found = observed_by_label(model, corpus, read_from_words(model, corpus)[0])
+    groups = label_groups(model, original_labels(model, corpus))
     owner = "hdsp.plots.observed"
-    check_known(label, found.names, "label", owner, "a label of documents in `corpus`")
-    group = found.names.index(label)
-    seen, expected, error = found.observed[group], found.expected[group], found.error[group]
+    check_known(label, groups, "label", owner, "a label of documents in `corpus`")
+    proportions, _ = read_from_words(model, corpus)
+    members = groups[label]
+    seen, expected, error = group_means(model, corpus, proportions, [members])[:, 0]
     shown = np.argsort(-np.maximum(seen, expected), kind="stable")[:n]
     ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.24 * len(shown))
     half = np.zeros((2, 2, len(shown)))
     half[0] = _NINE_TENTHS * error[shown]
     series = {"observed (90%)": seen[shown], "expected from labels": expected[shown]}
     drawing.draw_series(ax, drawing.topic_names(model, shown.tolist()), series, half)
-    ax.set(title=f"{label} ({found.sizes[group]} documents)", xlabel="mean proportion")
+    ax.set(title=f"{label} ({len(members)} documents)", xlabel="mean proportion")
     return ax
 
 

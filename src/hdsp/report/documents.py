@@ -1,8 +1,8 @@
 """Documents as the report shows them: typical ones, words by topic, observed against expected."""
 
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from itertools import pairwise, zip_longest
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -32,116 +32,76 @@ _PARTS = 3
 _MOST_READ = 20_000
 
 
-class Observed(NamedTuple):
-    """Observed topic proportions in groups of documents, and those expected from their labels.
-
-    Attributes
-    ----------
-    names : list of str
-        The G groups: a label, or a range of a numeric label.
-    sizes : int array of shape [G]
-        Documents of each group.
-    observed : float array of shape [G, T]
-        Mean observed proportions.
-    expected : float array of shape [G, T]
-        Mean proportions expected from labels.
-    error : float array of shape [G, T]
-        Standard errors of `observed`.
-    members : list of int array
-        The documents of each group.
-    """
-
-    names: list[str]
-    sizes: IntArray
-    observed: FloatArray
-    expected: FloatArray
-    error: FloatArray
-    members: list[IntArray]
-
-
-def observed_by_label(model: Any, corpus: Corpus, proportions: FloatArray) -> Observed:
-    """Observed and expected proportions by label; of numeric labels, by thirds of the documents.
-
-    Parameters
-    ----------
-    model : HDSP
-        A fitted model.
-    corpus : Corpus
-        Documents with the model's words.
-    proportions : float array of shape [M, T]
-        Observed proportions. Documents with NaN count in sizes alone.
-    """
-    schema = model.label_schema_
-    values = original_labels(model, corpus).tocsc()
-    kinds = [block.kind for block in schema.blocks for _ in block.columns]
-    names, members = [], []
-    for j, (name, kind) in enumerate(zip(schema.names, kinds, strict=True)):
-        part = slice(values.indptr[j], values.indptr[j + 1])
-        rows = values.indices[part]
-        parts = _by_thirds(name, rows, values.data[part]) if kind == "number" else {name: rows}
-        for shown, own in parts.items():
-            if len(own):
-                names.append(shown)
-                members.append(own)
-    expected = model.expected_topics(corpus.labels) if names else proportions
-    known = ~np.isnan(proportions[:, 0])
-    found = np.zeros((3, len(names), proportions.shape[1]))
-    for group, rows in enumerate(members):
-        if len(read := rows[known[rows]]):
-            own = proportions[read]
-            error = own.std(axis=0) / np.sqrt(len(read))
-            found[:, group] = own.mean(axis=0), expected[read].mean(axis=0), error
-    sizes = np.array(list(map(len, members)), dtype=np.int64)
-    return Observed(names, sizes, found[0], found[1], found[2], members)
-
-
-def _by_thirds(name: str, rows: IntArray, values: FloatArray) -> dict[str, IntArray]:
-    """Documents by parts of a number's range that contain about as many of them."""
-    if len(values) == 0:
-        return {}
-    edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, _PARTS + 1), method="lower"))
-    if len(edges) == 1:
-        return {f"{name} {edges[0]:.6g}": rows}
-    last = len(edges) - 2
-    third = np.minimum(np.searchsorted(edges, values, side="right") - 1, last)
-    groups = {}
-    for number, (low, high) in enumerate(pairwise(edges.tolist())):
-        under = "" if number == last else "under "
-        groups[f"{name} {low:.6g} to {under}{high:.6g}"] = rows[third == number]
+def label_groups(model: Any, values: csr_array) -> dict[str, IntArray]:
+    """Documents by label, and by thirds of numeric labels, from their `original_labels`."""
+    groups: dict[str, IntArray] = {}
+    by_label = values.tocsc()
+    kinds = [block.kind for block in model.label_schema_.blocks for _ in block.columns]
+    for j, (name, kind) in enumerate(zip(model.label_names_, kinds, strict=True)):
+        part = slice(by_label.indptr[j], by_label.indptr[j + 1])
+        rows, numbers = by_label.indices[part], by_label.data[part]
+        if len(rows):
+            groups |= _thirds(name, rows, numbers) if kind == "number" else {name: rows}
     return groups
 
 
+def _thirds(name: str, rows: IntArray, numbers: FloatArray) -> dict[str, IntArray]:
+    """Documents by parts of a number's range that contain about as many of them."""
+    edges = np.unique(np.quantile(numbers, np.linspace(0.0, 1.0, _PARTS + 1), method="lower"))
+    if len(edges) == 1:
+        return {f"{name} {edges[0]:.6g}": rows}
+    part = np.searchsorted(edges[1:-1], numbers, side="right")
+    groups = {}
+    for number, (low, high) in enumerate(pairwise(edges.tolist())):
+        under = "under " if number < len(edges) - 2 else ""
+        groups[f"{name} {low:.6g} to {under}{high:.6g}"] = rows[part == number]
+    return groups
+
+
+def group_means(
+    model: Any, corpus: Corpus, proportions: FloatArray, groups: Iterable[IntArray]
+) -> FloatArray:
+    """Of groups of documents mean proportions, means expected from labels, errors, [3, G, T].
+
+    Errors are standard errors of mean proportions. Documents with NaN are left out.
+    """
+    groups = list(groups)
+    found = np.zeros((3, len(groups), proportions.shape[1]))
+    expected = model.expected_topics(corpus.labels) if groups else proportions
+    for group, rows in enumerate(groups):
+        if len(known := rows[~np.isnan(proportions[rows, 0])]):
+            own, wanted = proportions[known], expected[known]
+            error = own.std(axis=0) / np.sqrt(len(known))
+            found[:, group] = own.mean(axis=0), wanted.mean(axis=0), error
+    return found
+
+
 def typical_documents(
-    proportions: FloatArray, lengths: FloatArray, groups: Observed, n: int = _TYPICAL
-) -> tuple[list[IntArray], list[IntArray]]:
+    proportions: FloatArray, lengths: FloatArray, groups: Iterable[IntArray], means: FloatArray
+) -> tuple[list[list[int]], list[list[int]]]:
     """Typical documents of topics and of groups, the most typical first.
 
     Of a topic: those with the largest share of it. Of a group: its members with proportions nearest
     to the group's mean, by Hellinger's distance. Short documents come last.
     """
     short = np.asarray(lengths < min(_LEAST_TOKENS, float(np.median(lengths))))
-    by_topic: list[IntArray] = [np.lexsort((-share, short))[:n] for share in proportions.T]
-    # Unbiased means may be slightly negative.
-    means, roots = np.sqrt(np.maximum(groups.observed, 0.0)), np.sqrt(proportions)
-    by_group: list[IntArray] = [
-        rows[np.lexsort((-(roots[rows] @ mean), short[rows]))[:n]]
-        for rows, mean in zip(groups.members, means, strict=True)
+    roots, mean_roots = np.sqrt(proportions), np.sqrt(np.maximum(means, 0.0))
+    by_topic = [np.lexsort((-share, short))[:_TYPICAL].tolist() for share in proportions.T]
+    by_group = [
+        rows[np.lexsort((-(roots[rows] @ mean), short[rows]))[:_TYPICAL]].tolist()
+        for rows, mean in zip(groups, mean_roots, strict=True)
     ]
     return by_topic, by_group
 
 
-def choose_documents(
-    n_documents: int, typical: Sequence[Sequence[IntArray]], most: int
-) -> IntArray:
+def choose_documents(n_documents: int, typical: Iterable[list[int]], most: int) -> list[int]:
     """Which documents a page shows: all, or typical ones and others at random, in order."""
     if n_documents <= most:
-        return np.arange(n_documents)
-    lists = [documents.tolist() for kind in typical for documents in kind]
-    by_rank = [own[rank] for rank in range(_TYPICAL) for own in lists if rank < len(own)]
+        return list(range(n_documents))
+    by_rank = [row for rank in zip_longest(*typical) for row in rank if row is not None]
     others = np.random.default_rng(0).permutation(n_documents).tolist()
     # Each once, the most typical first.
-    chosen = list(dict.fromkeys([*by_rank, *others]))[:most]
-    return np.array(sorted(chosen), dtype=np.int64)
+    return sorted(list(dict.fromkeys([*by_rank, *others]))[:most])
 
 
 def document_view(
@@ -150,41 +110,44 @@ def document_view(
     """The documents that a page shows, at most so many; without texts, their words by counts."""
     proportions = np.asarray(model.transform(corpus), dtype=np.float64)
     read, check = read_from_words(model, corpus)
-    groups = observed_by_label(model, corpus, read)
-    lengths = np.asarray(corpus.counts.sum(axis=1))
-    typical = typical_documents(proportions, lengths, groups)
-    chosen = choose_documents(len(corpus), typical, most).tolist()
-    position = {row: number for number, row in enumerate(chosen)}
     labels = original_labels(model, corpus)
+    groups = label_groups(model, labels)
+    observed, expected, error = group_means(model, corpus, read, groups.values())
+    lengths = np.asarray(corpus.counts.sum(axis=1))
+    by_topic, by_group = typical_documents(proportions, lengths, groups.values(), observed)
+    chosen = choose_documents(len(corpus), [*by_topic, *by_group], most)
     reader = _WordReader(model, corpus)
     entries = []
     for row in chosen:
-        share = proportions[row]
-        order = np.argsort(-share, kind="stable")
-        shown = order[share[order] >= _LEAST_SHARE]
+        order = np.argsort(-proportions[row], kind="stable")
+        topics = order[proportions[row, order] >= _LEAST_SHARE]
         part = slice(labels.indptr[row], labels.indptr[row + 1])
         entry = {
             "name": f"Document {row}" if corpus.ids is None else corpus.ids[row],
             "row": row,
-            "tokens": float(lengths[row]),
-            "topics": shown.tolist(),
-            "shares": rounded(share[shown], 4),
-            "labels": labels.indices[part].tolist(),
-            "values": rounded(labels.data[part], 6),
+            "topics": topics,
+            "shares": rounded(proportions[row, topics], 4),
+            "labels": labels.indices[part],
+            "values": rounded(labels.data[part]),
         }
-        entries.append(entry | reader.read(row, share, None if texts is None else texts[row]))
-    typical_of = {
-        name: [[position[row] for row in rows.tolist() if row in position] for rows in lists]
-        for name, lists in zip(("topics", "groups"), typical, strict=True)
-    }
-    observed = {name: getattr(groups, name) for name in ("observed", "expected", "error")}
+        text = None if texts is None else texts[row]
+        entries.append(entry | reader.read(row, proportions[row], text))
+    place = {row: number for number, row in enumerate(chosen)}
     return {
         "total": len(corpus),
         "documents": entries,
         "texts": texts is not None,
-        "typical": typical_of,
-        "observed": {name: pack_rounded(values) for name, values in observed.items()}
-        | {"names": groups.names, "sizes": groups.sizes.tolist()},
+        "typical": {
+            name: [[place[row] for row in rows if row in place] for rows in lists]
+            for name, lists in (("topics", by_topic), ("groups", by_group))
+        },
+        "observed": {
+            "names": list(groups),
+            "sizes": [len(rows) for rows in groups.values()],
+            "observed": pack_rounded(observed),
+            "expected": pack_rounded(expected),
+            "error": pack_rounded(error),
+        },
         "check": check,
     }
 

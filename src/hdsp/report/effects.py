@@ -1,22 +1,135 @@
-"""Label effects on topics, numeric curves, and what a page needs to compare any two values."""
+"""Labels in the report: their space, the form of their effects, effects, curves and comparisons."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
+from hdsp.analysis.contrasts import percentile_ends
 from hdsp.analysis.effects import TopicRegression
+from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import effect_columns, own_regression
 from hdsp.analysis.levels import curve_columns
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.report.packing import pack_exact, pack_rounded, rounded
+from hdsp.scaling.terms import Term
 
 # Points of a curve, and the largest number of curves on a page.
 _POINTS = 9
 _MOST_CURVES = 12
-# Bytes of all comparisons on a page, and values of a number between which degrees of freedom are
-# computed.
-_MOST_BYTES, _GRID = 3_000_000, 12
+# Intervals of pairs of a label's values on a page, and values of a number between which degrees of
+# freedom are computed.
+_MOST, _GRID = 1_500_000, 12
+
+
+def label_view(fitted: FittedModel) -> dict[str, Any]:
+    """The label space: one entry for every block, and one for every label."""
+    schema, space = fitted.schema, fitted.regression_space
+    blocks = []
+    for block in schema.blocks:
+        columns = schema.slices()[block.name]
+        entry: dict[str, Any] = {
+            "name": block.name,
+            "kind": block.kind,
+            "start": columns.start,
+            "stop": columns.stop,
+            "alone": len(space.depends(block.name)) == 1,
+        }
+        if block.kind == "number":
+            single = space.single_values(block.name)
+            entry["numbers"] = [
+                _number(fitted, columns.start + i, single, mean, scale)
+                for i, (mean, scale) in enumerate(zip(block.mean, block.scale, strict=True))
+            ]
+        blocks.append(entry)
+    return {
+        "names": list(schema.names),
+        "plain": [column for block in schema.blocks for column in block.columns],
+        "block": [number for number, block in enumerate(schema.blocks) for _ in block.columns],
+        "carriers": fitted.carriers.tolist(),
+        "used": np.flatnonzero(space.used_labels & (fitted.carriers > 0)).tolist(),
+        "blocks": blocks,
+    }
+
+
+def form_view(fitted: FittedModel) -> dict[str, Any]:
+    """The softmax regression, from which a page computes expected topics.
+
+    Each label has a column of the design, and some have more. The columns of a numeric curve follow
+    from a table, and those of an interaction are products of two others. Coefficients are in single
+    precision: they enter as exponents of a few units, where its error of 1e-7 moves no proportion
+    by 1e-6.
+    """
+    space = fitted.regression_space
+    weights = fitted.expected_regression("documents").weights
+    tables: dict[int, Any] = {}
+    products: list[list[int]] = []
+    for term, columns in zip(space.terms, space.columns, strict=True):
+        for column, (i, j) in zip(columns, term.products, strict=False):
+            first, second = map(space.columns_of, term.columns)
+            products.append([int(first[i]), int(second[j]), int(column)])
+        if term.main and term.names:
+            for label, values, made in _tables(fitted, term):
+                tables[label] = {
+                    "start": int(columns[-len(term.names)]),
+                    "values": pack_exact(values, "float64"),
+                    "columns": pack_exact(made, "float32"),
+                }
+    topic_of = {own: k for k, members in enumerate(fitted.groups.members) for own in members}
+    return {
+        "tables": tables,
+        "products": products,
+        "intercept": pack_exact(weights[0], "float64"),
+        "coefficients": pack_exact(weights[1:], "float32"),
+        "topic_of": [topic_of[k] for k in range(len(topic_of))],
+    }
+
+
+def _tables(fitted: FittedModel, term: Term) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    """Each of a term's labels, values of it, and the term's columns there."""
+    name = term.columns[0]
+    labels = fitted.schema.slices()[name]
+    if fitted.schema.kind(name) != "number":
+        rows = term.expand([csr_array(np.eye(labels.stop - labels.start))]).toarray()
+        for level, row in enumerate(rows, start=labels.start):
+            yield level, np.array([0.0, 1.0]), np.array([0.0 * row, row])
+        return
+    values = _values(fitted, labels.start)
+    if labels.stop == labels.start + 1 and len(values):
+        # Values that effects compare are exact, and those between them nearly so.
+        points = fitted.regression_space.single_values(name)
+        if points is None:
+            points = term.points(float(values[0]), float(values[-1]))
+        points = np.union1d(points, _ends(fitted).get(labels.start, ()))
+        n = len(points)
+        stored = csr_array((points, np.zeros(n, dtype=np.int64), np.arange(n + 1)), (n, 1))
+        yield labels.start, points, term.expand([stored]).toarray()
+
+
+def _values(fitted: FittedModel, label: int) -> FloatArray:
+    """The values of a numeric label in documents, in standard units and in order."""
+    return np.sort(csr_array(fitted.reading.values[:, [label]]).data)
+
+
+def _ends(fitted: FittedModel) -> dict[int, FloatArray]:
+    return percentile_ends(fitted.reading.values, fitted.schema)
+
+
+def _number(
+    fitted: FittedModel, label: int, single: FloatArray | None, mean: float, scale: float
+) -> dict[str, Any]:
+    """The range of a numeric label, two values to compare, and its only values, if it has few."""
+    values = _values(fitted, label)
+    # Without values, all are the mean.
+    places = values[[0, -1, (len(values) - 1) // 2]] if len(values) else np.zeros(3)
+    low, high, middle = (places * scale + mean).tolist()
+    ends = (_ends(fitted).get(label, np.zeros(2)) * scale + mean).tolist()
+    found = {"mean": mean, "scale": scale, "low": low, "high": high, "middle": middle, "ends": ends}
+    if single is not None and len(values):
+        found["values"] = (single * scale + mean).tolist()
+    return found
 
 
 class EffectTable(NamedTuple):
@@ -56,57 +169,33 @@ def report_effects(model: Any, level: float) -> tuple[EffectTable, str]:
     try:
         labels, contrasts, *numbers = effect_table(model, level)
     except ValueError as error:
-        nothing = np.zeros((0, len(model.components_)))
-        return EffectTable(np.zeros(0, dtype=np.int64), [], nothing, nothing, nothing), str(error)
+        nothing = np.zeros((3, 0, len(model.components_)))
+        return EffectTable(np.zeros(0, dtype=np.int64), [], *nothing), str(error)
     kept = np.flatnonzero(~np.isnan(numbers[0]).all(axis=1))
     known = [contrasts[row] for row in kept]
     return EffectTable(labels[kept], known, *(part[kept] for part in numbers)), ""
 
 
-def effect_view(
+def comparison_views(
     model: Any, labels: dict[str, Any], effects: EffectTable, level: float
-) -> dict[str, Any]:
-    """The table for a page; numbers to a 30,000th of a label's largest effect.
-
-    Intervals are symmetric: `half` is half of their width. Comparisons of any two values are by
-    block; labels with interactions or very many levels are left out.
-    """
-    comparisons = {}
-    if len(effects.labels):
-        regression, n_left = own_regression(model._model), _MOST_BYTES
-        known = set(effects.labels.tolist())
-        for number, block in enumerate(labels["blocks"]):
-            points, few = _points(block, known)
-            size = _size(regression, block, len(points), few)
-            if not block["alone"] or len(points) < 2 or size > n_left:
-                continue
-            values = points
-            if block["kind"] != "number":
-                values = [labels["plain"][j] for j in points]
-            if compared := _compare(regression, block["name"], values, few, level):
-                comparisons[number] = compared | {"points": points}
-                n_left -= size
-    return {
-        "level": level,
-        "labels": effects.labels.tolist(),
-        "contrasts": effects.contrasts,
-        "effect": pack_rounded(effects.effect),
-        "half": pack_rounded((effects.upper - effects.lower) / 2.0),
-        "comparisons": comparisons,
-    }
-
-
-def _size(regression: TopicRegression, block: dict[str, Any], n_points: int, few: bool) -> int:
-    """The bytes of a comparison."""
-    n_columns = len(regression._space.columns_of(block["name"]))
-    numbers = n_points * (n_points - 1) if few else 4 * n_columns * (n_columns + 1)
-    return numbers * len(regression._model.groups)
+) -> dict[int, dict[str, Any]]:
+    """What gives the effect of any two values of a label, with its interval, by block."""
+    known, found = set(effects.labels.tolist()), {}
+    for number, block in enumerate(labels["blocks"]):
+        points, few = _points(block, known)
+        n_pairs = len(points) * (len(points) - 1) // 2
+        if not n_pairs or not block["alone"] or n_pairs * effects.effect.shape[1] > _MOST:
+            continue
+        values = points if block["kind"] == "number" else [labels["plain"][j] for j in points]
+        if compared := _compare(own_regression(model._model), block["name"], values, few, level):
+            found[number] = compared | {"points": points}
+    return found
 
 
 def _compare(
     regression: TopicRegression, name: str, values: list[Any], few: bool, level: float
 ) -> dict[str, Any] | None:
-    """What gives the effect of any two values of a label, with its interval.
+    """What gives the effect of any two values of a label, with its interval; None without one.
 
     Of few values (levels, or the values of an ordered label) effects against the first, and half
     widths for all pairs. Of other numbers the coefficients of their columns, rows of both
@@ -117,17 +206,16 @@ def _compare(
         return None
     pairs = [(a, b) for j, b in enumerate(values) for a in values[:j]]
     estimates = regression._estimate([regression._contrasts(name, pair)[0] for pair in pairs])
-    if np.isnan(estimates.value).any():
+    own = None if few else regression._covariance(name)
+    if np.isnan(estimates.value).any() or (own is None and not few):
         return None
-    if few:
+    if own is None:
         later = np.arange(1, len(values))
         against_first = estimates.value[later * (later - 1) // 2]
         return {
-            "coefficients": pack_rounded(np.vstack([0.0 * against_first[:1], against_first])),
+            "coefficients": pack_rounded(np.pad(against_first, ((1, 0), (0, 0)))),
             "half": pack_rounded(estimates.half_width(level)),
         }
-    if (own := regression._covariance(name)) is None:
-        return None
     degrees = [*estimates.degrees.ravel(), own["classical_degrees"]]
     rows, columns = np.tril_indices(len(own["columns"]))
     return {
@@ -143,27 +231,27 @@ def _points(block: dict[str, Any], known: set[int]) -> tuple[list[Any], bool]:
     """Levels of a category, or values along a number, and whether there are no others."""
     if block["kind"] == "category":
         return [j for j in range(block["start"], block["stop"]) if j in known], True
-    if len(block.get("numbers", ())) != 1 or block["start"] not in known:
+    if not _is_curve(block, known):
         return [], True
     (number,) = block["numbers"]
     if "values" in number:
-        return list(number["values"]), True
+        return number["values"], True
     grid = np.linspace(number["low"], number["high"], _GRID)
     return np.unique([*grid, *number["ends"]]).tolist(), False
+
+
+def _is_curve(block: dict[str, Any], known: set[int]) -> bool:
+    """Whether a block is a single number that has effects."""
+    return len(block.get("numbers", ())) == 1 and block["start"] in known
 
 
 def curve_views(
     model: Any, labels: dict[str, Any], effects: EffectTable, level: float
 ) -> list[dict[str, Any]]:
     """The curves of numeric labels that have effects, as `TopicRegression.curve` returns them."""
-    used = set(effects.labels.tolist())
-    single = [
-        block
-        for block in labels["blocks"]
-        if block["start"] in used and len(block.get("numbers", ())) == 1
-    ]
+    known = set(effects.labels.tolist())
     result: list[dict[str, Any]] = []
-    for block in single[:_MOST_CURVES]:
+    for block in [block for block in labels["blocks"] if _is_curve(block, known)][:_MOST_CURVES]:
         columns = curve_columns(own_regression(model._model), block["name"], None, _POINTS, level)
         values = list(dict.fromkeys(columns["value"]))
         expected, lower, upper = (

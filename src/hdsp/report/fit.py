@@ -13,13 +13,10 @@ _WITHOUT_EFFECT = ("verbose", "checkpoint", "n_jobs")
 
 def history_columns(model: Any) -> dict[str, list[float | None]]:
     """The numbers of `history_` by column, one for each pass."""
-    rows = model.history_
-    names = [
-        name
-        for name in (rows[0] if rows else ())
-        if all(isinstance(row.get(name), (int, float, np.number)) for row in rows)
-    ]
-    return {name: rounded([row[name] for row in rows], 12) for name in names}
+    import pandas as pd
+
+    frame = pd.DataFrame(model.history_).dropna(axis=1).select_dtypes("number")
+    return {str(name): rounded(values, 12) for name, values in frame.items()}
 
 
 def fit_view(model: Any) -> dict[str, Any]:
@@ -49,6 +46,7 @@ def fit_view(model: Any) -> dict[str, Any]:
         "β for new documents": model.predictive_concentration_,
     }
     settings = model.get_params(deep=False).items()
+    tried = [row for row in model.search_ if row["init"] == model.init_]
     return {
         "summary": f"{model.n_topics_:,} topics{again} · {n_documents} documents · "
         f"{tokens} tokens · {n_labels} labels",
@@ -56,22 +54,12 @@ def fit_view(model: Any) -> dict[str, Any]:
         "concentrations": [(name, f"{value:.4g}") for name, value in concentrations.items()],
         "history": history,
         "terms": [name for name in BoundTerms.names() if name in history],
-        "search": _search(model),
+        # The numbers of topics that were tried, smallest first.
+        "search": sorted(tried, key=lambda row: row["topics"]) if len(tried) > 1 else [],
+        "number_summary": model.number_summary_,
+        "range": model.n_topics_range_,
         "settings": [(name, _short(v)) for name, v in settings if name not in _WITHOUT_EFFECT],
         "versions": list(model.provenance_["versions"].items()),
-    }
-
-
-def _search(model: Any) -> dict[str, Any] | None:
-    """The numbers of topics that were tried, smallest first, and the number that there are."""
-    rows = [row for row in model.search_ if row["init"] == model.init_]
-    if len(rows) < 2:
-        return None
-    return {
-        "summary": model.number_summary_,
-        "rows": sorted(rows, key=lambda row: row["topics"]),
-        "number": len(model.components_),
-        "range": model.n_topics_range_,
     }
 
 

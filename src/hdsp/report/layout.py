@@ -1,7 +1,5 @@
 """Places and orders: the map of topics and labels, and the order of the heat map."""
 
-from typing import Any
-
 import numpy as np
 
 from hdsp.numerics import FloatArray, IntArray
@@ -122,9 +120,3 @@ def seriate(matrix: FloatArray) -> IntArray:
         order = np.lexsort((distance[:, 0], np.argsort(order)[near[:, 0]]))
     # An order and its reverse are as good: the one that begins with the smaller number.
     return order if order[0] < order[-1] else order[::-1]
-
-
-def map_view(word_share: FloatArray, effect: FloatArray) -> dict[str, Any]:
-    """The map for a page."""
-    topics, labels = place_together(word_share, effect)
-    return {"topics": np.round(topics, 4).tolist(), "labels": np.round(labels, 4).tolist()}

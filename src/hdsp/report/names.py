@@ -18,15 +18,12 @@ def read_names(path: str | os.PathLike[str], model: Any) -> dict[int, str]:
     file = Path(path)
     try:
         data = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        data = None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ValueError(f"{file} is not a file of topic names: save one from a report's page.")
-    try:
+        if data["format"] != FORMAT:
+            raise ValueError
         names = {int(topic): str.strip(name) for topic, name in data["names"].items()}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(
-            f'{file} must contain "names" by topic: save it again from a report\'s page.'
+            f"{file} is not a file of topic names: save one from a report's page."
         ) from error
     n_topics = len(model.components_)
     if unknown := [topic for topic in names if not 0 <= topic < n_topics]:

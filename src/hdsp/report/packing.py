@@ -17,8 +17,7 @@ _STEPS = 32_767
 
 def pack_exact(values: FloatArray, dtype: str = "float32") -> dict[str, Any]:
     """An array as base64 of its little-endian bytes."""
-    array = np.ascontiguousarray(values, dtype=np.dtype(dtype).newbyteorder("<"))
-    return {"dtype": dtype, "shape": list(array.shape), "data": _base64(array)}
+    return _packed(np.asarray(values, dtype=dtype))
 
 
 def pack_rounded(values: FloatArray) -> dict[str, Any]:
@@ -26,17 +25,18 @@ def pack_rounded(values: FloatArray) -> dict[str, Any]:
     array = np.nan_to_num(np.asarray(values, dtype=np.float64))
     largest = np.abs(array).max(axis=1, initial=0.0)
     scale = np.where(largest > 0, largest, 1.0) / _STEPS
-    steps = np.rint(array / scale[:, None]).astype("<i2")
-    return {
-        "dtype": "int16",
-        "shape": list(array.shape),
-        "scale": scale.tolist(),
-        "data": _base64(np.ascontiguousarray(steps)),
-    }
+    steps = np.rint(array / scale[:, None]).astype(np.int16)
+    return _packed(steps) | {"scale": scale.tolist()}
+
+
+def _packed(array: Any) -> dict[str, Any]:
+    data = array.astype(array.dtype.newbyteorder("<")).tobytes()
+    text = base64.b64encode(data).decode("ascii")
+    return {"dtype": array.dtype.name, "shape": list(array.shape), "data": text}
 
 
 def to_json(value: object) -> str:
-    r"""JSON for a script element; what is no finite number is null.
+    r"""JSON for a script element; NaN and infinity are null.
 
     Examples
     --------
@@ -44,33 +44,23 @@ def to_json(value: object) -> str:
     '{"text":"\\u003c/script\\u003e","coherence":null}'
     """
     text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.translate(_ESCAPED)
+    # Half of a surrogate pair is no text, and no file in UTF-8 can hold it.
+    return text.translate(_ESCAPED).encode("utf-8", "replace").decode("utf-8")
 
 
 def rounded(values: Any, digits: int = 6) -> list[float | None]:
-    """Numbers with some significant digits."""
+    """Numbers with some significant digits; NaN and infinity are None."""
     return [
         float(f"{value:.{digits}g}") if math.isfinite(value) else None
         for value in np.asarray(values, dtype=np.float64).tolist()
     ]
 
 
-def _base64(array: Any) -> str:
-    return base64.b64encode(array.tobytes()).decode("ascii")
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return _plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, str):
-        # Half of a surrogate pair is no text, and no file in UTF-8 can hold it.
-        return value.encode("utf-8", "replace").decode("utf-8")
-    return value
+    return None if isinstance(value, float) and not math.isfinite(value) else value

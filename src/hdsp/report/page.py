@@ -7,24 +7,52 @@ to allow to whatever could write into the page.
 
 import base64
 import hashlib
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
+from hdsp import progress
+from hdsp.report.names import read_names
 from hdsp.report.packing import to_json
-from hdsp.report.view import View
+from hdsp.report.view import make_view
+from hdsp.storage.container import replacing
 
 _VENDOR = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
-# What modules may import: names, of a module in the same folder.
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
+# Each after those that it imports names of.
+_MODULES = (
+    *("dom", "data", "effects", "topics", "address", "charts", "side-words", "view-topics"),
+    *("view-explorer", "view-effects", "view-map", "view-heat", "view-documents", "view-fit"),
+    "main",
+)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w-]+\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let) )", re.MULTILINE)
 
 
-def render(view: View) -> str:
+def write_report(
+    model: Any,
+    path: str | os.PathLike[str],
+    corpus: Any = None,
+    *,
+    names: str | os.PathLike[str] | None = None,
+    **shown: Any,
+) -> None:
+    """Write the report of a fitted `HDSP`; `shown` is for `make_view`. See `HDSP.report`."""
+    known = {} if names is None else read_names(names, model)
+    with progress.task("Writing the report"):
+        page = render(make_view(model, corpus, names=known, **shown)).encode("utf-8")
+        with replacing(Path(path)) as file:
+            file.write(page)
+
+
+def render(view: Mapping[str, Any]) -> str:
     """The page of a view, as HTML."""
-    library, script, fit = _library(), bundle(), view.model["fit"]
+    library, script, fit = _library(), bundle(), view["fit"]
+    documents, model = view["documents"], {**view, "documents": None}
     policy = (
         "default-src 'none'; "
         f"script-src '{_hash(library)}' '{_hash(script)}'; "
@@ -32,15 +60,15 @@ def render(view: View) -> str:
     )
     parts = {
         "policy": policy,
-        "title": escape(str(view.model["title"])),
+        "title": escape(str(view["title"])),
         "summary": escape(fit["summary"]),
         "facts": _table("Corpus and model", fit["facts"]),
         "concentrations": _table("Concentrations in the end", fit["concentrations"]),
         "settings": _table("Settings", fit["settings"]),
         "versions": _table("Versions", fit["versions"]),
         "style": read_asset("style.css"),
-        "data": to_json(view.model),
-        "documents": "" if view.documents is None else to_json(view.documents),
+        "data": to_json(model),
+        "documents": "" if documents is None else to_json(documents),
         "library": library,
         "script": script,
     }
@@ -73,19 +101,10 @@ def read_asset(name: str) -> str:
 
 
 @cache
-def bundle(entry: str = "main.js") -> str:
-    """A module and all that it imports, each before those that import it, in one scope.
+def bundle() -> str:
+    """All modules in one scope.
 
     A name at the top of a module must be at the top of no other: a test lints the result.
     """
-    modules: dict[str, str] = {}
-    _add(entry, modules)
-    return '(() => {\n"use strict";\n' + "\n".join(modules.values()) + "})();\n"
-
-
-def _add(name: str, modules: dict[str, str]) -> None:
-    text = read_asset(name)
-    for imported in _IMPORT.findall(text):
-        if imported not in modules:
-            _add(imported, modules)
-    modules[name] = _EXPORT.sub("", _IMPORT.sub("", text))
+    text = "\n".join(_IMPORT.sub("", read_asset(f"{name}.js")) for name in _MODULES)
+    return '(() => {\n"use strict";\n' + _EXPORT.sub("", text) + "})();\n"

@@ -8,41 +8,39 @@ from hdsp.analysis.checks import junk_sentence
 from hdsp.analysis.topics import correlation_columns, topic_columns, word_share
 from hdsp.analysis.words import label_word_columns
 from hdsp.corpus.frames import as_series, open_columns
-from hdsp.numerics import FloatArray, IntArray
+from hdsp.numerics import FloatArray
 from hdsp.report.packing import rounded
 
 # Words of a topic at one relevance, of a group's version of it, and the relevances whose words a
 # page holds.
 _WORDS = 30
 _SIDE_WORDS = 8
-_RELEVANCES = np.linspace(0.0, 1.0, 11)
-# Related topics that each topic brings.
-_LINKS = 2
+_WEIGHTS = np.linspace(0.0, 1.0, 11)
+# Related topics.
+_MOST_PAIRS = 500
 
 
 def topic_view(model: Any, stability: Any = None) -> dict[str, Any]:
     """The topics without their words; `stability` is the table of `HDSP.stability`, if any."""
-    table = topic_columns(model._model)
+    table, n_topics = topic_columns(model._model), len(model.components_)
     result: dict[str, Any] = {
-        "n": len(model.components_),
+        "n": n_topics,
         "in_use": int(model.n_topics_),
-        "weight": rounded(model.topic_weight_),
-        "share": rounded(table["share"]),
-        "coherence": rounded(table["coherence"]),
+        **{name: rounded(table[name]) for name in ("weight", "share", "coherence")},
         "distinctive": table["distinctive_words"],
         "junk": junk_sentence(model._model),
     }
-    if stability is None:
-        return result
-    frame = open_columns(stability, "the table")
-    again = {name: as_series(column).to_numpy() for name, column in frame.items()}
-    if len(again["similarity"]) != result["n"]:
-        raise ValueError(
-            "`stability` must be the table that `stability` of the same model returns, got "
-            f"{len(again['similarity'])} topics for {result['n']}."
-        )
-    found = {"similarity": rounded(again["similarity"]), "fits": int(again["fits"][0])}
-    return result | found | {"found_in": again["found_in"].astype(int).tolist()}
+    if stability is not None:
+        frame = open_columns(stability, "the table")
+        if len(frame["similarity"]) != n_topics:
+            raise ValueError(
+                "`stability` must be the table that `stability` of the same model returns, got "
+                f"{len(frame['similarity'])} topics for {n_topics}."
+            )
+        names = ("similarity", "found_in", "fits")
+        similarity, found_in, fits = (as_series(frame[name]).tolist() for name in names)
+        result |= {"similarity": rounded(similarity), "found_in": found_in, "fits": fits[0]}
+    return result
 
 
 def word_view(model: Any) -> dict[str, Any]:
@@ -53,7 +51,9 @@ def word_view(model: Any) -> dict[str, Any]:
     """
     share = word_share(model._model)
     overall = word_frequency(model, share)
-    chosen = [_candidates(row, overall) for row in share]
+    # The words of each topic that have the largest relevance at some weight.
+    orders = [np.argsort(-relevance(share, overall, w), kind="stable") for w in _WEIGHTS]
+    chosen = [np.unique(row) for row in np.hstack([order[:, :_WORDS] for order in orders])]
     used = np.unique(np.concatenate(chosen))
     return {
         "words": [model.words_[i] for i in used],
@@ -82,20 +82,19 @@ def side_view(model: Any) -> list[list[dict[str, Any]]] | None:
     return [[row for row in rows if row["topic"] == k] for k in range(len(model.components_))]
 
 
-def related_view(model: Any, level: float) -> list[list[float | None]]:
-    """Pairs of topics whose correlation is sure: both numbers, the correlation and its interval.
+def related_view(model: Any, level: float) -> list[list[Any]]:
+    """Pairs of topics whose correlations surely differ from 0, the strongest first.
 
-    Each topic brings its strongest.
+    Both numbers, the correlation and its interval.
     """
-    table = correlation_columns(model._model, level)
-    names = ("topic", "other", "correlation", "lower", "upper")
-    rows = np.array([table[name] for name in names], dtype=np.float64).T
-    rows = rows[(rows[:, 3] > 0) | (rows[:, 4] < 0)]
-    rows = rows[np.argsort(-np.abs(rows[:, 2]), kind="stable")]
-    kept = np.zeros(len(rows), dtype=bool)
-    for topic in np.unique(rows[:, :2]):
-        kept[np.flatnonzero((rows[:, :2] == topic).any(axis=1))[:_LINKS]] = True
-    return [[int(a), int(b), *rounded(found, 4)] for a, b, *found in rows[kept].tolist()]
+    import pandas as pd
+
+    columns = ["topic", "other", "correlation", "lower", "upper"]
+    table = pd.DataFrame(correlation_columns(model._model, level))[columns]
+    table = table[(table["lower"] > 0) | (table["upper"] < 0)]
+    table = table.sort_values("correlation", key=np.abs, ascending=False, kind="stable")
+    rows = table[:_MOST_PAIRS].itertuples(index=False)
+    return [[topic, other, *rounded(found, 4)] for topic, other, *found in rows]
 
 
 def word_frequency(model: Any, share: FloatArray) -> FloatArray:
@@ -104,12 +103,6 @@ def word_frequency(model: Any, share: FloatArray) -> FloatArray:
 
 
 def relevance(share: FloatArray, overall: FloatArray, weight: float) -> FloatArray:
-    """The relevance of words to one topic, [V]."""
+    """The relevance of words to topics, [T, V] or [V]."""
     logarithm = np.log(np.maximum(share, 1e-300))
     return np.asarray(logarithm - (1.0 - weight) * np.log(np.maximum(overall, 1e-300)))
-
-
-def _candidates(share: FloatArray, overall: FloatArray) -> IntArray:
-    """The words of a topic that have the largest relevance at some weight."""
-    orders = [np.argsort(-relevance(share, overall, w), kind="stable") for w in _RELEVANCES]
-    return np.unique([order[:_WORDS] for order in orders])

@@ -1,8 +1,9 @@
 """All that a report shows, as plain data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from hdsp import progress
 from hdsp.analysis.documents import check_text_of_each
@@ -10,30 +11,14 @@ from hdsp.analysis.new_documents import check_corpus
 from hdsp.analysis.topics import word_share
 from hdsp.corpus import Corpus
 from hdsp.report.documents import document_view
-from hdsp.report.effects import curve_views, effect_view, report_effects
+from hdsp.report.effects import comparison_views, curve_views, form_view, label_view, report_effects
 from hdsp.report.fit import fit_view
-from hdsp.report.labels import form_view, label_view
-from hdsp.report.layout import map_view, seriate
+from hdsp.report.layout import place_together, seriate
 from hdsp.report.names import model_key
+from hdsp.report.packing import pack_rounded
 from hdsp.report.topics import related_view, side_view, topic_view, word_view
 
 LEVEL = 0.9
-
-
-@dataclass(frozen=True)
-class View:
-    """The content of a page.
-
-    Attributes
-    ----------
-    model : dict
-        Plain data that JSON can hold.
-    documents : dict or None
-        Likewise; None without a corpus.
-    """
-
-    model: dict[str, Any]
-    documents: dict[str, Any] | None
 
 
 def make_view(
@@ -45,23 +30,33 @@ def make_view(
     names: Mapping[int, str] | None = None,
     stability: Any = None,
     most_documents: int = 1_000,
-) -> View:
+) -> dict[str, Any]:
     """All that a page shows of a fitted model, and of documents; see `HDSP.report`."""
     if corpus is not None or texts is not None:
         check_corpus(corpus, "HDSP.report")
         check_text_of_each(texts, corpus, "HDSP.report")
     labels = label_view(model._model)
     with progress.task("Finding effects of labels"):
-        effects, problem = report_effects(model, LEVEL)
-        curves = curve_views(model, labels, effects, LEVEL)
+        table, problem = report_effects(model, LEVEL)
+        curves = curve_views(model, labels, table, LEVEL)
+        comparisons = comparison_views(model, labels, table, LEVEL)
     documents = None
     if corpus is not None:
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
             documents = document_view(model, corpus, texts, most_documents)
     with progress.task("Drawing the map"):
-        places = map_view(word_share(model._model), effects.effect)
-    orders = {"topics": effects.effect.T, "labels": effects.effect}
-    data = {
+        places = place_together(word_share(model._model), table.effect)
+    effects = {
+        "level": LEVEL,
+        "labels": table.labels,
+        "contrasts": table.contrasts,
+        "effect": pack_rounded(table.effect),
+        # Intervals are symmetric: half of their width.
+        "half": pack_rounded((table.upper - table.lower) / 2.0),
+        "comparisons": comparisons,
+        "problem": problem,
+    }
+    return {
         "title": title,
         "key": model_key(model),
         "topics": topic_view(model, stability),
@@ -69,12 +64,12 @@ def make_view(
         "sides": side_view(model),
         "labels": labels,
         "form": form_view(model._model),
-        "effects": effect_view(model, labels, effects, LEVEL) | {"problem": problem},
+        "effects": effects,
         "curves": curves,
-        "map": places,
+        "map": {"topics": np.round(places[0], 4), "labels": np.round(places[1], 4)},
+        "order": {"topics": seriate(table.effect.T), "labels": seriate(table.effect)},
         "related": related_view(model, LEVEL),
-        "order": {name: seriate(matrix).tolist() for name, matrix in orders.items()},
         "fit": fit_view(model),
         "names": model.topic_names_ | dict(names or {}),
+        "documents": documents,
     }
-    return View(data, documents)

@@ -16,7 +16,7 @@ export function fitView(room) {
     room.querySelector(place).append(h("div.card", charts.at(-1).figure));
   };
   const line = (name, colour = ACCENT, text = name) => ({ values: history[name], name: text, colour });
-  if (search) add("#fit-main", searchChart(search));
+  if (search.length) add("#fit-main", searchChart(DATA.fit));
   if (history.bound) {
     const caption = "The evidence lower bound (ELBO) after each pass over the documents.";
     add("#fit-main", passChart("The bound", "bound", [line("bound")], { caption }));
@@ -87,7 +87,8 @@ function spacedTicks(numbers, width) {
 }
 
 /** Numbers of topics that were tried. */
-function searchChart({ summary, rows, number, range }) {
+function searchChart({ number_summary: summary, search: rows, range }) {
+  const number = DATA.topics.n;
   const good = range ? [{ low: range[0], high: range[1] }] : [];
   const asGood = range && range[0] < range[1] ? ` ${range[0]} to ${range[1]} topics are about as good.` : "";
   const tried = rows.map((row) => row.topics);
