@@ -250,7 +250,7 @@ class SumGains(Step):
         held = kept.documents.tokens(slice(len(self.alone.prior_shape)))
         both = kept.documents.tokens(self.pairs)
         before, after = (
-            proportion_terms(self.scaling, kept.design, kept.per_xi, tokens, topics)
+            proportion_terms(self.scaling, kept, tokens, topics)
             for tokens, topics in ((held, self.alone), (both, self.merged))
         )
         lost = pair_entropies(block, kept, self.table, self.pairs)
@@ -262,20 +262,9 @@ def pair_entropies(
 ) -> FloatArray:
     """The change of the responsibilities' entropy by each merge, [Q]; none is positive."""
     sums = np.zeros((-(-block.n_documents // _DOCUMENT_RANGE), len(pairs)))
-    run_ranges(
-        kernels.sum_pair_entropies,
-        block.n_documents,
-        _DOCUMENT_RANGE,
-        _DOCUMENT_RANGE,
-        block.indptr,
-        block.indices,
-        kept.token_weight,
-        kept.weight,
-        table,
-        kept.documents.token_counts,
-        pairs,
-        sums,
-    )
+    factors = (kept.token_weight, kept.weight, table, kept.documents.token_counts)
+    arrays = (_DOCUMENT_RANGE, block.indptr, block.indices, *factors, pairs, sums)
+    run_ranges(kernels.sum_pair_entropies, block.n_documents, _DOCUMENT_RANGE, *arrays)
     return np.asarray(sums.sum(axis=0))
 
 

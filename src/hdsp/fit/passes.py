@@ -14,13 +14,7 @@ import numpy as np
 from hdsp.execution.executor import Executor, Kept, Step
 from hdsp.fit.run import Run
 from hdsp.model.data import Block, Data, Problem
-from hdsp.model.documents import (
-    BlockState,
-    DocumentView,
-    LocalSettings,
-    block_step,
-    mean_proportions,
-)
+from hdsp.model.documents import BlockState, DocumentView, LocalSettings, block_step
 from hdsp.model.state import DocumentState, GlobalState, Statistics, TopicWeights
 from hdsp.model.updates import elbo, global_step, update_scaling
 from hdsp.numerics import IntArray
@@ -178,7 +172,7 @@ class SumLabels(Step):
         """The sums."""
         topics = slice(len(self.fitted_with.prior_shape)) if self.pairs is None else self.pairs
         tokens = kept.documents.tokens(topics)
-        mean = mean_proportions(self.scaling, kept.design, kept.per_xi, tokens, self.fitted_with)
+        mean = kept.mean_proportions(self.scaling, tokens, self.fitted_with)
         return None, LabelSums(self.scaling.statistics(self.parameters, kept.design, mean))
 
 

@@ -188,7 +188,7 @@ class SurveyDocuments(Step):
 
     def __call__(self, block: Block, kept: None) -> tuple[None, Survey]:
         """The survey of the block."""
-        shape = (block.n_documents, len(block.word_indptr) - 1)
+        shape = (block.n_documents, len(block.by_word[0]) - 1)
         counts = csr_array((block.counts, block.indices, block.indptr), shape=shape)
         keys = document_keys(self.seed, block.rows.start, block.n_documents)
         likely = keys <= _LIKELY * MOST_DOCUMENTS / self.n_documents

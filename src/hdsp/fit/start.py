@@ -292,7 +292,7 @@ def _factorise(rows: csr_array, words: FloatArray, n_sweeps: int) -> FloatArray:
     norms[norms == 0.0] = 1.0
     words /= norms
     loadings *= norms
-    return loadings
+    return np.asarray(loadings)
 
 
 def _descend(fixed: FloatArray, target: FloatArray, rows: FloatArray, n_sweeps: int) -> None:

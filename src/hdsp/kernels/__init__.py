@@ -6,21 +6,11 @@ longer than importing everything else.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hdsp.kernels.parallel import run_ranges, run_together, use_threads
 
-if TYPE_CHECKING:
-    from hdsp.kernels.matrices import csr_arrays, exp_product, sparse_product
-
-__all__ = [
-    "csr_arrays",
-    "exp_product",
-    "run_ranges",
-    "run_together",
-    "sparse_product",
-    "use_threads",
-]
+__all__ = ["run_ranges", "run_together", "use_threads"]
 
 _MODULES = {
     "documents": ("add_word_counts", "fill_word_table", "solve_documents"),

@@ -40,8 +40,9 @@ class Block:
         The words of each document (CSR).
     lengths : float array of shape [M]
         The document lengths N_m.
-    word_indptr, documents, positions : int arrays
-        The same entries by word (CSC); `positions` leads back to the entry in document order.
+    by_word : tuple of int arrays
+        The same entries in word order (CSC): where words begin, the documents that have them, and
+        the positions of entries in document order.
     design : sparse array of shape [M, J]
         Label values.
     """
@@ -51,9 +52,7 @@ class Block:
     indices: IntArray
     counts: FloatArray
     lengths: FloatArray
-    word_indptr: IntArray
-    documents: IntArray
-    positions: IntArray
+    by_word: tuple[IntArray, IntArray, IntArray]
     design: Design
 
     @property
@@ -205,16 +204,15 @@ def make_block(
     """
     entries = _entries(counts, design, content, dtype)
     places = np.arange(entries.nnz, dtype=np.int32)
-    by_word = csr_array((places, entries.indices, entries.indptr), shape=entries.shape).tocsc()
+    columns = csr_array((places, entries.indices, entries.indptr), shape=entries.shape).tocsc()
+    starts, documents = columns.indptr.astype(np.int64), columns.indices.astype(np.int32)
     return Block(
         rows=slice(first, first + counts.shape[0]),
         indptr=entries.indptr.astype(np.int64),
         indices=entries.indices,
         counts=entries.data,
         lengths=np.asarray(counts.sum(axis=1)).astype(dtype),
-        word_indptr=by_word.indptr.astype(np.int64),
-        documents=by_word.indices.astype(np.int32),
-        positions=by_word.data,
+        by_word=(starts, documents, columns.data),
         design=csr_array(design, dtype=dtype),
     )
 

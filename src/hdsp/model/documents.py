@@ -100,16 +100,10 @@ def word_factors(state: GlobalState, dtype: np.dtype[np.floating]) -> FloatArray
 def word_table(topics: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:
     """exp(E ln phi), [V, K], of topics [V, T]."""
     n_words, n_topics = topics.shape
-    inverse_total = np.exp(-psi(topics.sum(axis=0, dtype=np.float64)))
+    inverse_total = np.exp(-psi(topics.sum(axis=0, dtype=np.float64))).astype(dtype)
+    topics = np.ascontiguousarray(topics, dtype=dtype)
     table = np.zeros((n_words, padded(n_topics)), dtype=dtype)
-    run_ranges(
-        kernels.fill_word_table,
-        n_words,
-        WORD_RANGE,
-        np.ascontiguousarray(topics, dtype=dtype),
-        inverse_total.astype(dtype),
-        table,
-    )
+    run_ranges(kernels.fill_word_table, n_words, WORD_RANGE, topics, inverse_total, table)
     return table
 
 
@@ -172,6 +166,18 @@ class BlockState:
         """N_m / xi_m, [M]."""
         return np.asarray(self.lengths / self.documents.tangent.astype(np.float64))
 
+    def mean_proportions(
+        self, function: ScalingFunction, tokens: FloatArray, topics: TopicWeights
+    ) -> FloatArray:
+        """E[pi_mk] = a_mk / b_mk (equation 11), [M, Q], of topics that hold `tokens` [M, Q].
+
+        Unnormalised, as the model has them.
+        """
+        mean = tokens + topics.prior_shape.astype(tokens.dtype)
+        rate = function.expected_rate(topics.scaling, self.design)
+        mean /= rate.astype(tokens.dtype, copy=False) + self.per_xi.astype(tokens.dtype)[:, None]
+        return np.asarray(mean)
+
 
 def block_step(
     view: DocumentView, block: Block, documents: DocumentState | None, settings: LocalSettings
@@ -199,18 +205,8 @@ def block_step(
         )
         solved, iterations = _better(block, solved, fresh, theirs > ours), iterations + more
     word_counts = np.zeros_like(view.table)
-    run_ranges(
-        kernels.add_word_counts,
-        len(word_counts),
-        WORD_RANGE,
-        block.word_indptr,
-        block.documents,
-        block.positions,
-        solved.token_weight,
-        solved.weight,
-        view.table,
-        word_counts,
-    )
+    arrays = (*block.by_word, solved.token_weight, solved.weight, view.table, word_counts)
+    run_ranges(kernels.add_word_counts, len(word_counts), WORD_RANGE, *arrays)
     log_proportion: FloatArray = np.zeros(view.n_topics)
     bound = BoundTerms()
     if settings.bound:
@@ -219,7 +215,7 @@ def block_step(
     sums: Parameters = {}
     if settings.scaling_sums and block.design.shape[1]:
         tokens = solved.documents.tokens(slice(view.n_topics))
-        mean = mean_proportions(view.scaling, block.design, solved.per_xi, tokens, weights)
+        mean = solved.mean_proportions(view.scaling, tokens, weights)
         sums = view.scaling.statistics(weights.scaling, block.design, mean)
     return solved, Statistics(
         n_documents=block.n_documents,
@@ -251,50 +247,16 @@ def solve_block(
         tangent = np.ones(n_documents, dtype=view.dtype)
     else:
         held, tangent = documents.token_counts.copy(), documents.tangent.copy()
-    weight = np.empty_like(held)
-    token_weight = np.empty_like(block.counts)
-    iterations = run_ranges(
-        kernels.solve_documents,
-        n_documents,
-        DOCUMENT_RANGE,
-        block.indptr,
-        block.indices,
-        block.counts,
-        view.table,
-        view.prior_shape,
-        rate,
-        block.lengths,
-        documents is not None,
-        view.topic_weight,
-        settings.max_iter,
-        view.dtype.type(settings.tol),
-        settings.prune,
-        held,
-        tangent,
-        weight,
-        token_weight,
-    )
+    weight, token_weight = np.empty_like(held), np.empty_like(block.counts)
+    words = (block.indptr, block.indices, block.counts)
+    given = (view.table, view.prior_shape, rate, block.lengths, documents is not None)
+    limits = (settings.max_iter, view.dtype.type(settings.tol), settings.prune)
+    solution = (held, tangent, weight, token_weight)
+    arguments = (*words, *given, view.topic_weight, *limits, *solution)
+    iterations = run_ranges(kernels.solve_documents, n_documents, DOCUMENT_RANGE, *arguments)
     state = DocumentState(held, tangent)
     solved = BlockState(state, block.lengths, block.design, weight, token_weight)
     return solved, int(sum(iterations))
-
-
-def mean_proportions(
-    function: ScalingFunction,
-    design: Design,
-    per_xi: FloatArray,
-    token_counts: FloatArray,
-    topics: TopicWeights,
-) -> FloatArray:
-    """E[pi_mk] = a_mk / b_mk of topics, [M, Q] (equation 11); unnormalised, as the model has them.
-
-    `per_xi` [M] is N_m / xi_m, and `token_counts` [M, Q] what the topics hold.
-    """
-    dtype = token_counts.dtype
-    mean = token_counts + topics.prior_shape.astype(dtype)
-    rate = function.expected_rate(topics.scaling, design).astype(dtype, copy=False)
-    mean /= rate + per_xi.astype(dtype)[:, None]
-    return np.asarray(mean)
 
 
 def _better(block: Block, one: BlockState, other: BlockState, choose: BoolArray) -> BlockState:
@@ -327,23 +289,11 @@ def document_terms(
     n_documents, n_topics = block.n_documents, view.n_topics
     terms = np.empty((3, n_documents))
     sums = np.zeros((-(-n_documents // DOCUMENT_RANGE), view.prior_shape.shape[0]))
-    run_ranges(
-        kernels.fill_document_terms,
-        n_documents,
-        DOCUMENT_RANGE,
-        DOCUMENT_RANGE,
-        block.indptr,
-        block.counts,
-        block.lengths,
-        view.prior_shape,
-        rate,
-        solved.documents.token_counts,
-        solved.documents.tangent,
-        solved.weight,
-        solved.token_weight,
-        *terms,
-        sums,
-    )
+    given = (DOCUMENT_RANGE, block.indptr, block.counts, block.lengths, view.prior_shape, rate)
+    documents = solved.documents
+    solution = (documents.token_counts, documents.tangent, solved.weight, solved.token_weight)
+    arguments = (*given, *solution, *terms, sums)
+    run_ranges(kernels.fill_document_terms, n_documents, DOCUMENT_RANGE, *arguments)
     if block.design.nnz:
         log_rate = view.scaling.expected_log_rate(view.weights.scaling, block.design)
         terms[2] += log_rate @ view.prior_shape[:n_topics]

@@ -103,23 +103,11 @@ def predict_proportions(
         The share of a document's tokens that may still move when it stops.
     """
     indptr, indices, data = kernels.csr_arrays(counts)
-    dtype = word_share.dtype
-    run_ranges(
-        kernels.predict_documents,
-        counts.shape[0],
-        _PREDICTED_RANGE,
-        indptr,
-        indices,
-        data.astype(dtype),
-        word_share,
-        prior_shape,
-        rate,
-        np.asarray(counts.sum(axis=1)).astype(dtype),
-        _MAX_ITER,
-        dtype.type(tol),
-        dtype.type(_ACTIVE_SHARE),
-        out,
-    )
+    real = word_share.dtype.type
+    lengths, limits = counts.sum(axis=1), (_MAX_ITER, real(tol), real(_ACTIVE_SHARE))
+    words = (indptr, indices, data.astype(real), word_share)
+    arrays = (*words, prior_shape, rate, np.asarray(lengths).astype(real), *limits, out)
+    run_ranges(kernels.predict_documents, counts.shape[0], _PREDICTED_RANGE, *arrays)
 
 
 def word_share(state: GlobalState) -> FloatArray:
@@ -151,16 +139,10 @@ def word_log_likelihood(
 
     `proportions` [M, T] are theta, and `word_share` [V, T] is E[phi].
     """
-    out = np.empty(counts.shape[0])
-    run_ranges(
-        kernels.mixture_log_likelihood,
-        counts.shape[0],
-        _DOCUMENT_RANGE,
-        *kernels.csr_arrays(counts),
-        np.ascontiguousarray(proportions, dtype=np.float64),
-        np.ascontiguousarray(word_share, dtype=np.float64),
-        out,
-    )
+    out, words = np.empty(counts.shape[0]), kernels.csr_arrays(counts)
+    theta = np.ascontiguousarray(proportions, dtype=np.float64)
+    phi = np.ascontiguousarray(word_share, dtype=np.float64)
+    run_ranges(kernels.mixture_log_likelihood, len(out), _DOCUMENT_RANGE, *words, theta, phi, out)
     return out
 
 

@@ -11,12 +11,12 @@ from scipy.special import expit, gammaln, logit, psi
 from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.data import Data, Problem
-from hdsp.model.documents import WORD_RANGE, BlockState, mean_proportions
+from hdsp.model.documents import WORD_RANGE, BlockState
 from hdsp.model.priors import Priors, TopicPrior
 from hdsp.model.state import BoundTerms, GlobalState, Statistics, TopicWeights
 from hdsp.model.versions import learn_versions, version_terms
 from hdsp.numerics import FloatArray, IntArray, log_gamma_density, weights_from_sticks
-from hdsp.scaling.functions import Design, Parameters, ScalingFunction
+from hdsp.scaling.functions import Parameters, ScalingFunction
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
@@ -94,21 +94,21 @@ def update_scaling(
     function, design = problem.scaling, problem.design
     if design.nnz == 0:
         return weights.scaling
-    per_xi = np.concatenate([block.per_xi for block in kept])
 
     def update(first: int, last: int) -> Parameters:
         topics = slice(first, last)
         some, chosen = weights.take(topics), topics if pairs is None else pairs[topics]
-        tokens = np.concatenate([block.documents.tokens(chosen) for block in kept])
+        parts = [(block, block.documents.tokens(chosen)) for block in kept]
         for _ in range(1 if pairs is None else _MERGED_UPDATES):
-            mean = mean_proportions(function, design, per_xi, tokens, some)
+            means = [block.mean_proportions(function, tokens, some) for block, tokens in parts]
+            mean = np.concatenate(means)
             scaling = function.update(some.scaling, design, some.prior_shape, mean)
             some = replace(some, scaling=scaling)
         return some.scaling
 
     size = _TOPIC_RANGE if pairs is None else _TERM_RANGE
-    parts = run_ranges(update, len(weights.prior_shape), size)
-    return {name: np.concatenate([part[name] for part in parts]) for name in weights.scaling}
+    updated = run_ranges(update, len(weights.prior_shape), size)
+    return {name: np.concatenate([part[name] for part in updated]) for name in weights.scaling}
 
 
 def update_sticks(problem: Data, state: GlobalState, log_total: FloatArray) -> GlobalState:
@@ -126,26 +126,16 @@ def update_sticks(problem: Data, state: GlobalState, log_total: FloatArray) -> G
     if state.n_topics == 1:
         return state
     start = np.clip(logit(state.sticks), -_LARGEST_LOGIT, _LARGEST_LOGIT)
+    bounds = [(-_LARGEST_LOGIT, _LARGEST_LOGIT)] * len(start)
+    concentrations = state.corpus_concentration, state.document_concentration
 
     def loss(logits: FloatArray) -> tuple[float, FloatArray]:
         sticks = expit(logits)
-        value, gradient = stick_objective(
-            sticks,
-            log_total,
-            problem.n_documents,
-            state.corpus_concentration,
-            state.document_concentration,
-        )
-        return -value, -gradient * sticks * (1.0 - sticks)
+        value, slope = stick_objective(sticks, log_total, problem.n_documents, *concentrations)
+        return -value, -slope * sticks * (1.0 - sticks)
 
-    found = minimize(
-        loss,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-_LARGEST_LOGIT, _LARGEST_LOGIT)] * len(start),
-        options={"maxiter": 100},
-    )
+    options = {"maxiter": 100}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     if not found.fun <= loss(start)[0]:
         return state
     return replace(state, sticks=expit(found.x))
@@ -219,20 +209,18 @@ def update_document_concentration(
 
 def elbo(problem: Data, state: GlobalState, statistics: Statistics) -> BoundTerms:
     """The bound at `state`, from the statistics of documents fitted with it."""
-    alpha = state.corpus_concentration
-    priors = problem.priors
-    concentrations = 0.0
-    if priors.corpus_concentration is not None:
-        concentrations += log_gamma_density(alpha, *priors.corpus_concentration)
-    if priors.document_concentration is not None:
-        beta = state.document_concentration
-        concentrations += log_gamma_density(beta, *priors.document_concentration)
+    alpha, beta = state.corpus_concentration, state.document_concentration
+    priors, concentrations = problem.priors, 0.0
+    for value, prior in (
+        (alpha, priors.corpus_concentration),
+        (beta, priors.document_concentration),
+    ):
+        concentrations += log_gamma_density(value, *prior) if prior else 0.0
+    sticks = len(state.sticks) * np.log(alpha) + (alpha - 1.0) * np.log1p(-state.sticks).sum()
     return statistics.bound + BoundTerms(
         topics=topic_terms(state, priors),
         scaling=float(problem.scaling.prior_terms(state.scaling).sum()),
-        sticks=float(
-            len(state.sticks) * np.log(alpha) + (alpha - 1.0) * np.log1p(-state.sticks).sum()
-        ),
+        sticks=float(sticks),
         concentrations=concentrations,
     )
 
@@ -244,17 +232,10 @@ def topic_terms(state: GlobalState, priors: Priors) -> float:
     + (L - H) psi(L) + sum_i (ln Gamma(lambda_i) - ln Gamma(eta_i)
     + (eta_i - lambda_i) psi(lambda_i)).
     """
-    topics, topic_prior = state.topics, priors.topic_prior
+    topics = np.ascontiguousarray(state.topics)
     n_words, n_topics = topics.shape
-    gap = np.empty(n_words)
-    run_ranges(
-        kernels.dirichlet_terms,
-        n_words,
-        WORD_RANGE,
-        np.ascontiguousarray(topics),
-        topics.dtype.type(topic_prior),
-        gap,
-    )
+    gap, eta = np.empty(n_words), topics.dtype.type(priors.topic_prior)
+    run_ranges(kernels.dirichlet_terms, n_words, WORD_RANGE, topics, eta, gap)
     total = topics.sum(axis=0, dtype=np.float64)
     prior = priors.of_topics(state.seeded)
     prior_total = prior.totals(n_words, n_topics)
@@ -281,25 +262,19 @@ def word_terms(prior: TopicPrior, topic_words: FloatArray) -> FloatArray:
 
 
 def proportion_terms(
-    function: ScalingFunction,
-    design: Design,
-    per_xi: FloatArray,
-    token_counts: FloatArray,
-    topics: TopicWeights,
+    function: ScalingFunction, kept: BlockState, tokens: FloatArray, topics: TopicWeights
 ) -> FloatArray:
-    """The proportions' part of the bound, [Q], in documents with labels `design` [M, J].
-
-    `per_xi` [M] is N_m / xi_m, and `token_counts` [M, Q] what the topics hold.
-    """
+    """The proportions' part of the bound, [Q], of topics that hold `tokens` [M, Q] of a block."""
+    per_xi = kept.per_xi[:, None]
 
     def terms(first: int, last: int) -> FloatArray:
         some = topics.take(slice(first, last))
-        shape = some.prior_shape + token_counts[:, first:last]
-        rate = function.expected_rate(some.scaling, design) + per_xi[:, None]
+        shape = some.prior_shape + tokens[:, first:last]
+        rate = function.expected_rate(some.scaling, kept.design) + per_xi
         rise = gammaln(shape) - gammaln(some.prior_shape) - shape * np.log(rate)
         return np.asarray(rise.sum(axis=0))
 
     total = np.concatenate(run_ranges(terms, len(topics.prior_shape), _TERM_RANGE))
-    if design.nnz:
-        total += topics.prior_shape * function.log_rate_total(topics.scaling, design)
+    if kept.design.nnz:
+        total += topics.prior_shape * function.log_rate_total(topics.scaling, kept.design)
     return np.asarray(total)

@@ -536,7 +536,7 @@ class Categorical(ScalingFunction):
     def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
         """prod_j (a'_kj / b'_kj)^r_mj, [M, T]."""
         mean = (parameters["shape"] / parameters["rate"]).astype(design.dtype)
-        return kernels.exp_product(design, np.log(mean).T)
+        return np.asarray(kernels.exp_product(design, np.log(mean).T))
 
     def expected_log_rate(self, parameters: Parameters, design: Design) -> FloatArray:
         """sum_j r_mj (psi(a'_kj) - ln b'_kj), [M, T]."""
@@ -753,7 +753,7 @@ class LogLinear(PointFunction):
 
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """exp(w_k . r_m), [M, T]."""
-        return kernels.exp_product(design, weights.T)
+        return np.asarray(kernels.exp_product(design, weights.T))
 
     def update(
         self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
