@@ -46,12 +46,11 @@ def test_the_reading_is_unbiased_given_the_topics(words):
     topics = draw_topics(8, 200, overlap=0.5)
     share = rng.dirichlet(np.full(8, 0.15), size=6_000)
     error = read_with(draw_counts(share, topics, words, rng), topics) - share
-    z = error.mean(axis=0) / error.std(axis=0) * np.sqrt(len(share))
-    assert np.sqrt((z**2).mean()) < 1.5
     # Also of the documents that lack a topic, whose reading maximum likelihood keeps above 0.
     lacking = [own[part < 0.02] for own, part in zip(error.T, share.T, strict=True)]
-    z = np.array([own.mean() / own.std() * np.sqrt(len(own)) for own in lacking])
-    assert np.sqrt((z**2).mean()) < 1.5
+    for errors in (error.T, lacking):
+        z = np.array([own.mean() / own.std() * np.sqrt(len(own)) for own in errors])
+        assert np.sqrt((z**2).mean()) < 1.5
 
 
 def test_a_label_that_goes_with_length_has_no_effects():
@@ -162,10 +161,13 @@ def test_versions_of_topics_are_read_with_their_own_words():
 def test_topics_that_are_mixtures_of_others_have_a_large_condition():
     topics = draw_topics(3, 40)
     counts = draw_counts(np.full((20, 3), 1 / 3), topics, 50, np.random.default_rng(0))
-    values = csr_array((20, 0))
-    assert estimate_proportions(left_out(counts, topics), values, 3).condition < 100.0
-    topics[2] = 0.4999 * (topics[0] + topics[1]) + 0.0002 * topics[2]
-    assert estimate_proportions(left_out(counts, topics), values, 3).condition > 1e4
+    alike = topics.copy()
+    alike[2] = 0.4999 * (topics[0] + topics[1]) + 0.0002 * topics[2]
+    apart, near = (
+        estimate_proportions(left_out(counts, own), csr_array((20, 0)), 3).condition
+        for own in (topics, alike)
+    )
+    assert apart < 100.0 < 1e4 < near
 
 
 def test_the_order_of_documents_does_not_matter():
@@ -182,6 +184,11 @@ def problem_of(fitted, corpus):
     return make_problem(corpus.counts, csr_array((len(corpus), 0)), fitted.scaling, fitted.priors)
 
 
+def without(fitted, problem, fold, **options):
+    """The state without a fold."""
+    return LeftOut(problem, fitted.state, LocalSettings(), InProcess(), **options).without(fold)
+
+
 def test_a_fold_is_read_with_topics_that_lack_it(fitted, corpus):
     problem = problem_of(fitted, corpus[:N_TRAIN])
     chosen = folds(problem) == 1
@@ -191,23 +198,20 @@ def test_a_fold_is_read_with_topics_that_lack_it(fitted, corpus):
     def word_counts(problem, state):
         return fit_documents(problem, state, None, LocalSettings(), InProcess())[1].word_counts
 
-    without = np.maximum(fitted.state.topics - word_counts(part, fitted.state), prior)
-    state = replace(fitted.state, topics=without.astype(np.float32))
+    topics = np.maximum(fitted.state.topics - word_counts(part, fitted.state), prior)
+    state = replace(fitted.state, topics=topics.astype(np.float32))
     wanted = (word_counts(rest, state) + prior).astype(np.float32)
-    found = LeftOut(problem, fitted.state, LocalSettings(), InProcess())
-    np.testing.assert_allclose(found.without(1).topics, wanted, rtol=1e-6)
+    np.testing.assert_allclose(without(fitted, problem, 1).topics, wanted, rtol=1e-6)
     # Of very many documents, none matters.
-    many = LeftOut(problem, fitted.state, LocalSettings(), InProcess(), learned_from=1_000_000)
-    assert many.without(0) is fitted.state
+    assert without(fitted, problem, 0, learned_from=1_000_000) is fitted.state
 
 
 def test_reading_goes_on_from_fitted_documents(fitted, corpus):
     """In two passes over the documents outside the fold, between which topics are learned."""
     problem = problem_of(fitted, corpus[:N_TRAIN])
     documents, _ = fit_documents(problem, fitted.state, None, SETTLED, InProcess())
-    found = LeftOut(problem, fitted.state, LocalSettings(), InProcess(), documents=documents)
-    chosen = folds(problem) == 1
-    prior = fitted.priors.topic_prior
+    chosen, prior = folds(problem) == 1, fitted.priors.topic_prior
+    found = without(fitted, problem, 1, documents=documents)
 
     def after_a_pass(rows, state, documents):
         part = problem.take(np.flatnonzero(rows))
@@ -221,19 +225,17 @@ def test_reading_goes_on_from_fitted_documents(fitted, corpus):
         state = replace(fitted.state, topics=topics.astype(np.float32))
         others, words = after_a_pass(~chosen, state, others)
         topics = words + prior
-    np.testing.assert_allclose(found.without(1).topics, topics, rtol=1e-6)
+    np.testing.assert_allclose(found.topics, topics, rtol=1e-6)
 
 
 def test_copies_are_left_out_together(fitted, corpus):
     problem = problem_of(fitted, corpus[:N_TRAIN])
-    once = np.ones(N_TRAIN, dtype=np.int64)
-
-    def without(copies):
-        parts = problem, fitted.state, LocalSettings(), InProcess(), copies
-        return LeftOut(*parts).without(2).topics
-
-    np.testing.assert_array_equal(without(once), without(None))
-    assert without(2 * once).sum() == pytest.approx(2 * without(once).sum(), rel=0.02)
+    nothing, once, twice = (
+        without(fitted, problem, 2, copies=copies).topics
+        for copies in (None, np.ones(N_TRAIN, dtype=np.int64), np.full(N_TRAIN, 2))
+    )
+    np.testing.assert_array_equal(once, nothing)
+    assert twice.sum() == pytest.approx(2 * once.sum(), rel=0.02)
 
 
 def test_folds_follow_from_the_words_or_the_groups(fitted, corpus):

@@ -39,16 +39,15 @@ def tokens_of(design, seed=0, n_tokens=30):
 
 
 def test_the_objective_has_its_gradient(monkeypatch):
-    """By finite differences, and by the plain twin."""
-    design = labels()
-    tokens, calls = tokens_of(design), []
-    original = softmax.minimize
-    monkeypatch.setattr(
-        softmax,
-        "minimize",
-        lambda *given, **options: calls.append(given) or original(*given, **options),
-    )
-    fit_softmax(with_ones(csr_array(design)), tokens, 3.0)
+    """By finite differences."""
+    design, calls, original = labels(), [], softmax.minimize
+
+    def spy(*given, **options):
+        calls.append(given)
+        return original(*given, **options)
+
+    monkeypatch.setattr(softmax, "minimize", spy)
+    fit_softmax(with_ones(csr_array(design)), tokens_of(design), 3.0)
     objective, start = calls[0][:2]
     rng = np.random.default_rng(1)
     for point in (start, start + 2.0 * rng.normal(size=start.shape)):
@@ -164,6 +163,14 @@ def spread_around(expected, rng, concentration=6.0):
     return np.array([rng.dirichlet(concentration * row) for row in expected])
 
 
+def bands(design, proportions, settings, ridge, penalty, groups=None, tol=1e-13):
+    """The weights of a regression, and half widths of mean proportions in settings."""
+    weights = fit_softmax(with_ones(design), 40 * proportions, ridge, tol=tol)
+    regression, ones = SoftmaxRegression(weights, ridge, 0), np.ones(len(proportions))
+    parts = regression, design, proportions, ones, penalty, groups, settings
+    return weights, mean_expected(*parts, TopicGroups.single(T)).half_width(0.9)
+
+
 @pytest.mark.parametrize(
     ("columns", "tolerance"), [(slice(0, 2), 1e-3), (slice(0, 3), 0.1)], ids=["category", "number"]
 )
@@ -174,12 +181,8 @@ def test_bands_agree_with_the_whole_hessian(columns, tolerance):
     score = design @ rng.normal(size=(design.shape[1], T)) + [2.0, 0.0, 0.0, -1.0]
     proportions = spread_around(softmax_of(score, axis=1), rng)
     sparse, rows = csr_array(design), with_ones(csr_array(design)).toarray()
-    weights = fit_softmax(with_ones(sparse), 40 * proportions, 1e-3, tol=1e-13)
-    regression = SoftmaxRegression(weights, 1e-3, 0)
     settings = [(sparse[:3], np.full(3, 1 / 3)), (sparse[5:6], np.ones(1))]
-    single = TopicGroups.single(T)
-    parts = regression, sparse, proportions, np.ones(M), 1e-6, np.arange(M), settings
-    found = mean_expected(*parts, single).half_width(0.9)
+    weights, found = bands(sparse, proportions, settings, 1e-3, 1e-6, np.arange(M))
     expected = predict(weights, sparse)
     excess = ((proportions - expected) ** 2).sum(axis=0) / (expected * (1 - expected)).sum(axis=0)
     excess *= M / (M - rows.shape[1])
@@ -196,36 +199,27 @@ def test_bands_agree_with_the_whole_hessian(columns, tolerance):
 
 def test_bands_cover_true_means():
     """Of levels of 50, 40 and 10%, and along a number."""
-    inside = []
     at = csr_array(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0], [1, 0, -1.0]]))
     settings = [(csr_array(at[[u]]), np.ones(1)) for u in range(5)]
-    truth = np.random.default_rng(3).normal(size=(4, T))
+    truth, inside = np.random.default_rng(3).normal(size=(4, T)), []
     for seed in range(20):
         rng = np.random.default_rng(seed)
         levels = rng.choice(3, 200, p=[0.5, 0.4, 0.1])
         design = csr_array(np.column_stack([levels == 1, levels == 2, rng.normal(size=200)]))
         proportions = spread_around(predict(truth, design), rng)
-        weights = fit_softmax(with_ones(design), 40 * proportions, 1e-2)
-        parts = SoftmaxRegression(weights, 1e-2, 0), design, proportions, np.ones(200), 1e-4, None
-        half = mean_expected(*parts, settings, TopicGroups.single(T)).half_width(0.9)
+        weights, half = bands(design, proportions, settings, 1e-2, 1e-4, tol=1e-6)
         inside.append(np.abs(predict(weights, at) - predict(truth, at)) <= half)
-    covered = np.mean(inside, axis=(0, 2))
-    assert (covered > 0.84).all()
+    assert (np.mean(inside, axis=(0, 2)) > 0.84).all()
     assert 0.87 < np.mean(inside) < 0.97
 
 
 def test_bands_allow_for_groups():
     """Documents that come in identical fives say no more than one of them."""
     rng = np.random.default_rng(0)
-    design, topics = csr_array(labels(n_documents=100)), TopicGroups.single(T)
-    proportions = spread_around(np.full((100, T), 1 / T), rng)
-    settings = [(csr_array(design[:5]), np.full(5, 0.2))]
-    half = []
-    for copies in (1, 5):
-        rows, groups = np.repeat(np.arange(100), copies), np.repeat(np.arange(100), copies)
-        documents, own = csr_array(design[rows]), proportions[rows]
-        weights = fit_softmax(with_ones(documents), 40 * own, 1e-2, tol=1e-12)
-        parts = documents, own, np.ones(len(rows)), 1e-6, groups
-        own = SoftmaxRegression(weights, 1e-2, 0)
-        half.append(mean_expected(own, *parts, settings, topics).half_width(0.9))
-    np.testing.assert_allclose(half[1], half[0], rtol=0.06)
+    design, proportions = csr_array(labels(n_documents=100)), np.full((100, T), 1 / T)
+    proportions, settings = spread_around(proportions, rng), [(design[:5], np.full(5, 0.2))]
+    once, five = (
+        bands(csr_array(design[rows]), proportions[rows], settings, 1e-2, 1e-6, rows)[1]
+        for rows in (np.arange(100), np.repeat(np.arange(100), 5))
+    )
+    np.testing.assert_allclose(five, once, rtol=0.06)
