@@ -86,17 +86,18 @@ def test_refits_are_pooled_by_rubins_rules():
     share = 1.25 * between / total
     observed = 31 / 33 * 30 * (1 - share)
     degrees = 1 / (share**2 / 3 + 1 / observed)
-    mean, half, error, p = pool_refits(own, values, 0.9)
-    assert mean == pytest.approx(0.115)
-    assert error == pytest.approx(np.sqrt(total))
-    assert half == pytest.approx(student.ppf(0.95, degrees) * np.sqrt(total))
-    assert p == pytest.approx(2 * student.sf(0.115 / np.sqrt(total), degrees))
+    found = pool_refits(own, values, 0.9)
+    assert found.value == pytest.approx(0.115)
+    assert found.error() == pytest.approx(np.sqrt(total))
+    assert found.half_width(0.9) == pytest.approx(student.ppf(0.95, degrees) * np.sqrt(total))
+    assert found.p == pytest.approx(2 * student.sf(0.115 / np.sqrt(total), degrees))
 
 
 def test_without_differences_between_refits_intervals_are_those_of_the_model():
     own = Estimates(*(np.array([[x]]) for x in (0.11, 0.03, 0.04, 30.0)), classical_degrees=1e6)
     found = pool_refits(own, np.full((5, 1, 1), 0.11), 0.9)
-    np.testing.assert_allclose(np.ravel(found[:2]), [0.11, own.half_width(0.9)[0, 0]], rtol=1e-4)
+    np.testing.assert_allclose(found.value, 0.11)
+    np.testing.assert_allclose(found.half_width(0.9), own.half_width(0.9), rtol=1e-4)
 
 
 def test_every_refit_starts_afresh(model, corpus, monkeypatch):

@@ -9,12 +9,11 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 from threadpoolctl import threadpool_limits
 
 from hdsp import progress
 from hdsp.analysis.contrasts import Contrast
-from hdsp.analysis.effects import TopicRegression
+from hdsp.analysis.effects import TopicRegression, interval_values
 from hdsp.analysis.fitted import FittedModel, topic_tokens
 from hdsp.analysis.new_documents import check_corpus, check_words, training_problem
 from hdsp.analysis.reading import LeftOut, estimate_proportions
@@ -106,17 +105,10 @@ def refit_effects(
         results = run_together([partial(refit_or_stop, n) for n in range(refits.number)])
     values, similarity = (np.array(part) for part in zip(*results, strict=True))
     matched = (similarity >= SAME).mean(axis=0)
-    mean, half, error, p = pool_refits(regression._estimate(contrasts), values, level)
-    columns = {
-        "effect": mean,
-        "lower": mean - half,
-        "upper": mean + half,
-        "standard_error": error,
-        "p": p,
-        "q": adjust_p(p),
-        "matched": np.tile([matched[list(k)].min() for k in fitted.groups.members], len(mean)),
-    }
-    return {name: np.ravel(values).tolist() for name, values in columns.items()}
+    pooled = pool_refits(regression._estimate(contrasts), values, level)
+    own = np.tile([matched[list(k)].min() for k in fitted.groups.members], (len(contrasts), 1))
+    found = interval_values(pooled, level, "effect", adjust_p(pooled.p)) | {"matched": own}
+    return {name: np.ravel(values).tolist() for name, values in found.items()}
 
 
 def _training_documents(fitted: FittedModel, corpus: Any) -> tuple[Problem, IntArray | None]:
@@ -132,8 +124,8 @@ def _training_documents(fitted: FittedModel, corpus: Any) -> tuple[Problem, IntA
     return left_out.problem, left_out.groups
 
 
-def pool_refits(own: Estimates, values: FloatArray, level: float) -> tuple[FloatArray, ...]:
-    """Rubin's rules: effects, half widths, errors and p values over refits, [C, T] each.
+def pool_refits(own: Estimates, values: FloatArray, level: float) -> Estimates:
+    """Rubin's rules: estimates over refits, [C, T], whose errors are those of both kinds.
 
     `own` are the model's estimates, whose variance is that within refits; `values` [R, C, T] the
     effects in refits.
@@ -151,8 +143,7 @@ def pool_refits(own: Estimates, values: FloatArray, level: float) -> tuple[Float
     observed = (complete + 1.0) / (complete + 3.0) * complete * (1.0 - part)
     degrees = 1.0 / (1.0 / refits + 1.0 / np.maximum(observed, 1.0))
     error = np.sqrt(total)
-    half = stdtrit(degrees, (1.0 + level) / 2.0) * error
-    return mean, half, error, 2.0 * stdtr(degrees, -np.abs(mean) / error)
+    return Estimates(mean, error, error, degrees, classical_degrees=np.inf)
 
 
 def _fresh_start(fitted: FittedModel, problem: Problem, rng: np.random.Generator) -> GlobalState:

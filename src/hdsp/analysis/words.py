@@ -31,6 +31,7 @@ from hdsp.analysis.topics import Columns, name_column
 from hdsp.checks import check_known, check_share, check_whole
 from hdsp.kernels import run_ranges
 from hdsp.model.reading import group_share
+from hdsp.model.versions import Versions
 from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.storage.codec import SMALLEST, Limits, require
 
@@ -333,15 +334,15 @@ def label_word_columns(
     """The columns of `HDSP.label_words`."""
     owner, by_topic = "HDSP.label_words", fitted.state.versions is not None
     check_share(level, "level", owner)
+    known: dict[str, IntArray] = {}
     if by_topic:
-        category, names = _levels(fitted, owner)
-        known: dict[str, IntArray] = {category: np.arange(len(names))}
+        versions, category, names = _levels(fitted, owner)
+        known = {category: np.arange(len(names))}
         known |= {name: np.array([j]) for j, name in enumerate(names)}
         what = f"{category!r}, whose levels have their own words, or one of them"
-        check_known(
-            topic, (None, *range(len(fitted.groups))), "topic", owner, "the number of a topic"
-        )
-        found = _ratios(fitted, level)
+        numbers = (None, *range(len(fitted.groups)))
+        check_known(topic, numbers, "topic", owner, "the number of a topic")
+        found = word_ratios(_tokens(fitted, versions), versions.spread, level)
     elif fitted.word_factors is None:
         raise ValueError(
             f"{owner} needs a model of tags or categories, whose words a fit learns: this one has "
@@ -353,12 +354,11 @@ def label_word_columns(
             f'Got {topic!r}. Fit with HDSP(content="party") for words by topic.'
         )
     else:
-        names, known = list(fitted.schema.names), {}
+        names, what = list(fitted.schema.names), "a tag or a level, or a column of them"
         for name, columns in fitted.schema.slices().items():
             if fitted.schema.kind(name) != "number":
                 own = np.arange(columns.start, columns.stop)
                 known |= {name: own, **dict(zip(names[columns], own[:, None], strict=True))}
-        what = "a tag or a level, or a column of them"
         found = factor_ratios(fitted.word_factors, level)
     check_known(label, (None, *known), "label", owner, what)
     shown = (found["lower"] > 1.0) | (found["upper"] < 1.0)
@@ -381,16 +381,16 @@ def topic_word_columns(
     owner = "HDSP.topic_words"
     check_share(level, "level", owner)
     check_whole(n_words, "n_words", 1)
-    category, levels = _levels(fitted, owner)
+    versions, category, levels = _levels(fitted, owner)
     check_known(by, [category], "by", owner, "the `content` of the model")
     check_known(topic, range(len(fitted.groups)), "topic", owner, "the number of a topic")
-    tokens, weight = _tokens(fitted)[..., topic], fitted.topic_tokens()
+    tokens, weight = _tokens(fitted, versions), fitted.topic_tokens()
+    found = word_ratios(tokens, versions.spread, level)
     share = group_share(fitted.state).reshape(len(tokens), len(levels) + 1, -1) * weight
     share = fitted.groups.sum(share)[:, 1:, topic] / fitted.groups.sum(weight)[topic]
     # The words that any of the levels uses most.
     top = np.argsort(-share.max(axis=1), kind="stable")[:n_words]
-    names, found = ("ratio", "lower", "upper"), _ratios(fitted, level)
-    rows = found["topic"] == topic
+    names, rows = ("ratio", "lower", "upper"), found["topic"] == topic
     limits = np.full((len(names), *share.shape), np.nan)
     limits[:, found["word"][rows], found["label"][rows]] = [found[name][rows] for name in names]
     return {
@@ -398,32 +398,28 @@ def topic_word_columns(
         "label": levels * len(top),
         "probability": share[top].ravel().tolist(),
         **dict(zip(names, limits[:, top].reshape(len(names), -1).tolist(), strict=True)),
-        "n": tokens[top].ravel().tolist(),
+        "n": tokens[top, :, topic].ravel().tolist(),
     }
 
 
-def _levels(fitted: "FittedModel", owner: str) -> tuple[str, list[str]]:
-    """The category that has versions of topics, and its levels."""
-    if fitted.state.versions is None:
+def _levels(fitted: "FittedModel", owner: str) -> tuple[Versions, str, list[str]]:
+    """Versions of topics, the category that has them, and its levels."""
+    versions, schema = fitted.state.versions, fitted.schema
+    if versions is None:
         raise ValueError(
             f"{owner} needs a model whose groups have their own words: fit with "
             'HDSP(content="party"), where "party" is a category of the labels.'
         )
     # A level that has joined a stream may have no version yet.
-    labels = fitted.state.versions.columns.tolist()
-    for name, columns in fitted.schema.slices().items():
-        if columns.start <= labels[0] < columns.stop:
-            levels = fitted.schema.block(name).columns
-            return name, [levels[label - columns.start] for label in labels]
-    raise AssertionError("versions have a category")
+    labels = versions.columns.tolist()
+    ((name, start),) = [
+        (name, columns.start)
+        for name, columns in schema.slices().items()
+        if columns.start <= labels[0] < columns.stop
+    ]
+    return versions, name, [schema.block(name).columns[label - start] for label in labels]
 
 
-def _tokens(fitted: "FittedModel") -> FloatArray:
+def _tokens(fitted: "FittedModel", versions: Versions) -> FloatArray:
     """The expected tokens of words by level, [V, G, T]; merged topics are sums."""
-    assert fitted.state.versions is not None
-    return fitted.groups.sum(fitted.state.versions.by_group()[:, 1:].astype(np.float64))
-
-
-def _ratios(fitted: "FittedModel", level: float) -> WordRatios:
-    assert fitted.state.versions is not None
-    return word_ratios(_tokens(fitted), fitted.state.versions.spread, level)
+    return fitted.groups.sum(versions.by_group()[:, 1:].astype(np.float64))
