@@ -1,9 +1,9 @@
 """Contrasts of labels: what is compared, by names, and the values of labels on both sides."""
 
 import difflib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,7 +12,10 @@ from hdsp.checks import quoted
 from hdsp.corpus import LabelSchema
 from hdsp.corpus.columns import level_name, parse_number
 from hdsp.corpus.schema import BlockSchema
-from hdsp.numerics import BoolArray, FloatArray
+from hdsp.numerics import FloatArray
+
+if TYPE_CHECKING:
+    from hdsp.analysis.effects import TopicRegression
 
 # In standard deviations; beyond it, single precision overflows.
 _FARTHEST = 1e30
@@ -48,20 +51,16 @@ class Contrast:
 
 
 def make_contrasts(
-    schema: LabelSchema,
-    used: BoolArray,
-    labels: Any,
-    contrast: Any,
-    ends: dict[int, FloatArray],
-    exclusive: Collection[str],
-    owner: str,
+    regression: "TopicRegression", labels: Any, contrast: Any, owner: str
 ) -> list[Contrast]:
-    """The contrasts of named labels that are `used` [n_labels], in the order of the schema.
+    """The contrasts of named labels that have effects, in the order of the schema.
 
-    Numbers are compared between `ends`; of `exclusive` columns, documents have exactly one label.
+    Numbers are compared between percentiles; of exclusive columns, documents have exactly one
+    label.
     """
+    schema, used = regression._space.schema, regression._used
+    ends, names = regression._ends, schema.names
     chosen = _choose_labels(schema, labels, owner)
-    names = schema.names
     if chosen and not used[chosen].any():
         raise ValueError(
             f"`labels` of {owner}: {quoted(names[j] for j in chosen[:5])} has no effects: "
@@ -71,8 +70,7 @@ def make_contrasts(
         return [_make_pair(schema, chosen, contrast, owner)]
     contrasts = []
     for block in schema.blocks:
-        columns = schema.slices()[block.name]
-        for place, j in enumerate(range(columns.start, columns.stop)):
+        for place, j in enumerate(range(*schema.slices()[block.name].indices(schema.n_labels))):
             if not used[j] or (chosen is not None and j not in chosen):
                 continue
             first: Setting | None = Setting(j, 0.0)
@@ -81,7 +79,7 @@ def make_contrasts(
                 first, second = (Setting(j, float(end)) for end in ends[j])
                 values = ends[j][::-1] * block.scale[place] + block.mean[place]
                 description = " - ".join(f"{value:.6g}" for value in values)
-            elif block.name in exclusive:
+            elif block.name in regression._design.exclusive:
                 first, second = None, Setting(j, alone=True)
                 description = f"{block.columns[place]} - other {block.name}"
             contrasts.append(Contrast(names[j], description, block.name, second, first))
@@ -93,11 +91,11 @@ def _choose_labels(schema: LabelSchema, labels: Any, owner: str) -> list[int] | 
     if labels is None:
         return None
     slices = schema.slices()
+    columns = [name for block in schema.blocks for name in block.columns]
     known: dict[Any, Iterable[int]] = {}
-    for block in schema.blocks:
-        known |= {name: [j] for j, name in enumerate(block.columns, slices[block.name].start)}
-    known |= {name: [j] for j, name in enumerate(schema.names)}
-    known |= {name: range(columns.start, columns.stop) for name, columns in slices.items()}
+    for names in (columns, schema.names):
+        known |= {name: [j] for j, name in enumerate(names)}
+    known |= {name: range(own.start, own.stop) for name, own in slices.items()}
     wanted = labels if isinstance(labels, Iterable) and not isinstance(labels, str) else [labels]
     positions: set[int] = set()
     for name in wanted:
@@ -126,17 +124,13 @@ def _make_pair(
             f"numeric label, got {contrast!r}."
         ) from None
     slices = schema.slices()
-    blocks = [
-        block
-        for block in schema.blocks
-        if chosen == list(range(slices[block.name].start, slices[block.name].stop))
-    ]
-    if not blocks or blocks[0].kind == "tags" or len(blocks[0].mean) > 1:
+    whole = {tuple(range(own.start, own.stop)): name for name, own in slices.items()}
+    name = whole.get(tuple(chosen or ()), "")
+    if not name or schema.kind(name) == "tags" or len(schema.block(name).mean) > 1:
         raise ValueError(
             f"`contrast` of {owner} needs `labels` to name one category or one numeric label."
         )
-    (block,) = blocks
-    start, name = slices[block.name].start, block.name
+    block, start = schema.block(name), slices[name].start
     low, high = (_setting_of(block, start, value, owner) for value in (first, second))
     return Contrast(name, f"{second} - {first}", name, high, low)
 
@@ -219,9 +213,8 @@ def percentile_ends(values: csr_array, schema: LabelSchema) -> dict[int, FloatAr
     """
     ends: dict[int, FloatArray] = {}
     by_label = values.tocsc()
-    for block in schema.blocks:
-        columns = schema.slices()[block.name]
-        for j in range(columns.start, columns.stop) if block.kind == "number" else ():
+    for name, columns in schema.slices().items():
+        for j in range(columns.start, columns.stop) if schema.kind(name) == "number" else ():
             known = by_label.data[by_label.indptr[j] : by_label.indptr[j + 1]]
             if len(known):
                 ends[j] = np.percentile(known, PERCENTILES, method="inverted_cdf")

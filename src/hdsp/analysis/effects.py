@@ -211,8 +211,7 @@ class TopicRegression:
         self, labels: Any, contrast: Any, owner: str = "TopicRegression.effects"
     ) -> list[Contrast]:
         """The contrasts of labels that have effects."""
-        chosen = labels, contrast, self._ends, self._design.exclusive, owner
-        contrasts = make_contrasts(self._space.schema, self._used, *chosen)
+        contrasts = make_contrasts(self, labels, contrast, owner)
         if contrast is not None and self._space.schema.kind(contrasts[0].block) == "number":
             self._check_values(contrasts[0], contrast, owner)
         return contrasts

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import softmax
+from scipy.special import logit, softmax
 from threadpoolctl import threadpool_limits
 
 from hdsp import progress
@@ -428,9 +428,11 @@ class FittedModel:
     def label_prior(self, target: str) -> FloatArray:
         """Prior log odds of a column's tags, or log probabilities of alternatives, [C]."""
         kind, carriers = self.schema.kind(target), self.carriers[self.schema.slices()[target]]
+        if kind == "tags":
+            return np.asarray(logit((carriers + 0.5) / (self.n_documents + 1.0)))
         if kind == "number":
             carriers = self.label_values(target)[1]
-        return label_prediction.label_prior(kind, carriers, self.n_documents)
+        return np.asarray(np.log((carriers + 1.0) / (carriers + 1.0).sum()))
 
     def expected_tokens(self) -> FloatArray:
         """Tokens of topics that labels lead one to expect of documents, [M, T]."""

@@ -21,7 +21,6 @@ from hdsp.checks import check_choice, check_known
 from hdsp.corpus import Corpus, LabelSchema, as_groups, as_labels, group_numbers
 from hdsp.fit.run import Run
 from hdsp.model.data import make_problem
-from hdsp.numerics import IntArray
 from hdsp.scaling.design import LabelDesign, Scaling
 
 _OWNER = "HDSP.label_effects"
@@ -82,7 +81,11 @@ def estimate_effects(
     if corpus is None:
         reading, schema = _with_labels(fitted, labels, owner)
         if isinstance(groups, str):
-            reading = replace(reading, groups=_named_groups(groups, schema, reading.values, owner))
+            known = [block.name for block in schema.blocks if block.kind != "tags"]
+            what = "one value per document, or name a category or a number"
+            check_known(groups, known, "groups", owner, what)
+            own = csr_array(reading.values[:, schema.slices()[groups]])
+            reading = replace(reading, groups=row_levels(own))
         elif (names := as_groups(groups, fitted.n_documents, owner)) is not None:
             reading = replace(reading, groups=group_numbers(names)[reading.rows])
     elif labels is not None:
@@ -115,14 +118,6 @@ def _with_labels(fitted: FittedModel, labels: Any, owner: str) -> tuple[Reading,
     parts.append(csr_array(new.encode(parsed)[reading.rows], dtype=np.float64))
     values = csr_array(hstack(parts, format="csr"))
     return replace(reading, values=values), LabelSchema((*kept, *new.blocks))
-
-
-def _named_groups(name: str, schema: LabelSchema, values: csr_array, owner: str) -> IntArray:
-    """Groups of documents by a category or numeric label, [M]; -1 if it is missing."""
-    known = [block.name for block in schema.blocks if block.kind != "tags"]
-    what = "one value per document, or name a category or a number"
-    check_known(name, known, "groups", owner, what)
-    return row_levels(csr_array(values[:, schema.slices()[name]]))
 
 
 def read_corpus(

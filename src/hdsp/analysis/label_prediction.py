@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack, vstack
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, softmax
 
 from hdsp.analysis.new_documents import document_parts
 from hdsp.analysis.softmax import group_rows
@@ -251,13 +251,6 @@ def _excess(words: FloatArray, share: FloatArray) -> FloatArray:
     """How many times more often words occur than by their share of all tokens, [C, V]."""
     expected = words.sum(axis=1, keepdims=True) * share
     return np.asarray((words + STRENGTH) / (expected + STRENGTH))
-
-
-def label_prior(kind: Kind, carriers: FloatArray, n_documents: int) -> FloatArray:
-    """Prior log odds of tags, or log probabilities of alternatives, [C]."""
-    if kind == "tags":
-        return np.asarray(logit((carriers + 0.5) / (n_documents + 1.0)))
-    return np.asarray(np.log((carriers + 1.0) / (carriers + 1.0).sum()))
 
 
 def probabilities(kind: Kind, scores: FloatArray) -> FloatArray:

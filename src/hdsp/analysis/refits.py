@@ -28,7 +28,6 @@ from hdsp.fit.topics import fit_batch
 from hdsp.kernels import run_together
 from hdsp.metrics import match_topics
 from hdsp.model.data import Problem
-from hdsp.model.state import GlobalState
 from hdsp.numerics import FloatArray, IntArray
 
 # Topics that share at least this much probability count as the same topic.
@@ -66,13 +65,16 @@ def refit_effects(
     fitted = regression._model
     problem, groups = _training_documents(fitted, refits.corpus)
     interruption, counter = Event(), count(1)
+    # Topics begin as in the model's fit, and are as many.
+    init = fitted.report.init if fitted.report.init in STARTS else "nmf"
+    concentrations = fitted.state.corpus_concentration, fitted.state.document_concentration
 
     def refit(number: int) -> tuple[FloatArray, FloatArray]:
         rng = np.random.default_rng([refits.seed, number])
         run = Run(refits.settings.max_iter, refits.settings.tol, interruption=interruption)
         drawn = _resample(problem.n_documents, groups, rng)
         resampled = problem.take(drawn)
-        start = _fresh_start(fitted, resampled, rng)
+        start = initial_state(resampled, fitted.state.n_topics, init, *concentrations, rng)
         state = fit_batch(Documents(resampled, run.here), start, run)
         if run.interrupted:
             # The result is not used.
@@ -144,14 +146,6 @@ def pool_refits(own: Estimates, values: FloatArray, level: float) -> Estimates:
     degrees = 1.0 / (1.0 / refits + 1.0 / np.maximum(observed, 1.0))
     error = np.sqrt(total)
     return Estimates(mean, error, error, degrees, classical_degrees=np.inf)
-
-
-def _fresh_start(fitted: FittedModel, problem: Problem, rng: np.random.Generator) -> GlobalState:
-    """Topics as the model's fit began, and as many."""
-    state, init = fitted.state, fitted.report.init
-    init = init if init in STARTS else "nmf"
-    concentrations = state.corpus_concentration, state.document_concentration
-    return initial_state(problem, state.n_topics, init, *concentrations, rng)
 
 
 def _resample(n_documents: int, groups: IntArray | None, rng: np.random.Generator) -> IntArray:
