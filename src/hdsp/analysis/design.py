@@ -19,7 +19,7 @@ from hdsp.scaling.terms import Factor, Interaction, Ordered, Pooled, Spline, Ter
 # Of more columns than this, or than half of the documents, only the most frequent labels are
 # regressed jointly: a tenth as many as documents.
 _MOST_JOINTLY, _SHARE_JOINTLY = 1_000, 10
-_WRITTEN: dict[type, str] = {Ordered: "o", Factor: "factor", Spline: "s"}
+_WRITTEN = {Ordered: "o({})", Factor: "factor({})", Spline: "s({})", Pooled: "(1 | {})"}
 # A smaller total is that of a document without any.
 _NOTHING = 1e-9
 
@@ -50,13 +50,13 @@ def _with_indicators(space: LabelDesign) -> tuple[LabelDesign, list[str]]:
     shown = list(space.schema.names)
     for term in space.terms:
         sources = [names[name] for name in term.columns]
+        fitted, own = term.fitted, None
         if isinstance(term, Ordered):
-            basis = np.eye(len(term.values)).ravel().tolist()
-            term = term.bound(sources, {**term.fitted, "basis": basis})
+            basis = np.eye(len(fitted["values"])).ravel().tolist()
+            fitted = {**fitted, "basis": basis}
             own = term.value_names(space.schema.block(term.columns[0]))
-        else:
-            term = term.bound(sources, term.fitted)
-            own = term.names
+        term = term.bound(sources, fitted)
+        own = own or term.names
         if term.main and own:
             names[term.columns[0]] = (*sources[0], *own) if term.with_values else own
         terms.append(term)
@@ -66,16 +66,11 @@ def _with_indicators(space: LabelDesign) -> tuple[LabelDesign, list[str]]:
 
 def formula_of(space: LabelDesign) -> str:
     """The formula of a label space, as R writes it."""
-    parts = []
-    for term, own in zip(space.terms, space.columns, strict=True):
-        joined = ":".join(term.columns)
-        if not space.used[own].any():
-            continue
-        if isinstance(term, Pooled):
-            joined = f"(1 | {joined})"
-        elif isinstance(term, Ordered | Factor | Spline):
-            joined = f"{_WRITTEN[type(term)]}({joined})"
-        parts.append(joined)
+    parts = [
+        _WRITTEN.get(type(term), "{}").format(":".join(term.columns))
+        for term, own in zip(space.terms, space.columns, strict=True)
+        if space.used[own].any()
+    ]
     return f"~ {' + '.join(parts) or '1'}"
 
 
@@ -154,12 +149,12 @@ class DesignMatrix:
     @cached_property
     def exclusive(self) -> set[str]:
         """Categories, and tags of which each document has exactly one."""
-        schema = self.space.schema
+        slices = self.space.schema.slices()
         return {
-            name
-            for name, columns in schema.slices().items()
-            if schema.kind(name) == "category"
-            or (schema.kind(name) == "tags" and has_one_each(self.values[:, columns]))
+            block.name
+            for block in self.space.schema.blocks
+            if block.kind == "category"
+            or (block.kind == "tags" and has_one_each(self.values[:, slices[block.name]]))
         }
 
     @cached_property
@@ -248,10 +243,8 @@ def make_design(
     labels = [f"{name} (missing)" for name in indicators]
     names = [shown[c] for c in chosen] + labels
     terms = [term_of[int(c)] for c in chosen] + labels
-    lost = n_usable - len(rows)
-    return DesignMatrix(
-        space, matrix, chosen, names, terms, rows, rare, lost, values, weights[rows]
-    )
+    own = values, weights[rows]
+    return DesignMatrix(space, matrix, chosen, names, terms, rows, rare, n_usable - len(rows), *own)
 
 
 def _missing_labels(space: LabelDesign, values: csr_array) -> dict[str, BoolArray]:

@@ -27,8 +27,6 @@ from hdsp.model.reading import document_log_likelihood, split_tokens
 from hdsp.model.simulate import Truth, draw_documents
 from hdsp.numerics import FloatArray
 
-_TABLE_OWNER = "HDSP.document_topics"
-
 
 def transformed_parts(
     fitted: FittedModel, X: Any, labels: object = None, n_jobs: int | None = None
@@ -57,10 +55,11 @@ def document_topic_columns(
     columns: Columns = {"document": document, "topic": topic, **name_column(fitted, topic)}
     columns["proportion"] = found.ravel().tolist()
     about: Columns = {}
-    known = X.labels if isinstance(X, Corpus) else as_labels(labels, len(found), _TABLE_OWNER)
     if isinstance(X, Corpus):
-        about |= {} if X.ids is None else {"id": list(X.ids)}
-        about |= {} if X.groups is None else {"group": list(X.groups)}
+        known, fields = X.labels, {"id": X.ids, "group": X.groups}
+        about = {name: list(own) for name, own in fields.items() if own is not None}
+    else:
+        known = as_labels(labels, len(found), "HDSP.document_topics")
     for name, values in label_values(known).items():
         about[f"{name}_label" if name in (*columns, *about) else name] = values
     return columns | {name: [values[m] for m in document] for name, values in about.items()}

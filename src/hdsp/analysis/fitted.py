@@ -10,21 +10,14 @@ from scipy.sparse import csr_array
 from scipy.special import logit, softmax
 from threadpoolctl import threadpool_limits
 
-from hdsp import progress
+from hdsp import numerics, progress
 from hdsp.analysis import label_prediction
+from hdsp.analysis import reading as readings
 from hdsp.analysis import softmax as regressions
 from hdsp.analysis.correlations import Correlations, correlate_topics
 from hdsp.analysis.design import partial_columns, regression_space
 from hdsp.analysis.groups import TopicGroups
-from hdsp.analysis.reading import (
-    FOLDS,
-    WEIGHTS,
-    LeftOut,
-    Reading,
-    Weight,
-    choose_concentration,
-    folds,
-)
+from hdsp.analysis.reading import FOLDS, WEIGHTS, LeftOut, Reading, Weight
 from hdsp.analysis.softmax import SoftmaxRegression
 from hdsp.analysis.words import WordFactors, learn_word_factors
 from hdsp.corpus import LabelSchema, ReadingSettings, TextSettings
@@ -35,13 +28,7 @@ from hdsp.model.priors import Priors
 from hdsp.model.reading import PredictiveView, word_share
 from hdsp.model.state import GlobalState
 from hdsp.model.updates import expected_tokens
-from hdsp.numerics import (
-    BoolArray,
-    FloatArray,
-    library_versions,
-    normalised_gamma_mean,
-    sample_rows,
-)
+from hdsp.numerics import BoolArray, FloatArray, library_versions, sample_rows
 from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Design, ScalingFunction
 from hdsp.storage.codec import SMALLEST, Limits
@@ -303,7 +290,7 @@ class FittedModel:
 
     @_on_demand("concentration", "Choosing the concentration")
     def _concentration(self) -> float:
-        return choose_concentration(self.documents)
+        return readings.choose_concentration(self.documents)
 
     @property
     def coherence(self) -> FloatArray:
@@ -370,7 +357,8 @@ class FittedModel:
         if method == "exact":
             # The mean of the normalised gamma variables at the expected rates (equation 21).
             shape = np.maximum(state.prior_shape, _SMALLEST_SHAPE)
-            return normalised_gamma_mean(shape, scaling.expected_rate(state.scaling, design))
+            rate = scaling.expected_rate(state.scaling, design)
+            return numerics.normalised_gamma_mean(shape, rate)
         if method == "ratio":
             # theta_k proportional to beta p_k E[s_k(r)] (equation 20).
             log_share = np.log(scaling.expected_scale(state.scaling, design))
@@ -412,9 +400,8 @@ class FittedModel:
     @_on_demand("counts.{}", "Counting words of {}")
     def label_counts(self, target: str) -> csr_array:
         """Tokens of documents with each label, and of all whose labels are known, [C + 1, V]."""
-        found = csr_array(
-            csr_array(self.label_indicators(target).T) @ self.documents.problem.counts
-        )
+        carried = csr_array(self.label_indicators(target).T)
+        found = csr_array(carried @ self.documents.problem.counts)
         found.sort_indices()
         return found
 
@@ -462,7 +449,7 @@ class FittedModel:
             left, without = fold == number, replace(self, state=left_out.without(number))
             proportions[left] = without.posterior_of_words(words[left])
             shares.append(without.word_share())
-        part = folds(problem, left_out.groups, _PARTS)[rows]
+        part = readings.folds(problem, left_out.groups, _PARTS)[rows]
         return label_prediction.WeighedDocuments(rows, words, proportions, fold, shares, part)
 
     @property

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from hdsp.analysis.contrasts import column_numbers
 from hdsp.checks import check_counts, check_indices, check_known, check_not_texts, count_rows
 from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers, warn_unknown
 from hdsp.corpus.corpus import fingerprint
@@ -124,9 +125,8 @@ def label_values(labels: Labels) -> dict[str, list[Any]]:
         names = np.array(block.columns, dtype=object)
         rows = np.split(block.values.indices, block.values.indptr[1:-1])
         if block.kind == "number":
-            numbers, known = np.full(block.values.shape, np.nan), block.values.tocoo()
-            numbers[known.row, known.col] = known.data
-            columns |= dict(zip(block.columns, numbers.T.tolist(), strict=True))
+            for place, name in enumerate(block.columns):
+                columns[name] = column_numbers(block.values, place).tolist()
         elif block.kind == "tags":
             columns[block.name] = [names[own].tolist() for own in rows]
         else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from hdsp.checks import check_share, quoted
+from hdsp.checks import check_share, count_of, quoted
 from hdsp.exceptions import UnreliableTopicsWarning
 from hdsp.metrics import frex, topic_top_words
 from hdsp.numerics import FloatArray
@@ -153,15 +153,12 @@ _MOST_ALIKE = 1e4
 def number_sentence(fitted: "FittedModel") -> str:
     """The number of topics, which others are about as good, and which would predict better."""
     report, n_topics = fitted.report, fitted.state.n_topics
-    rows = sorted(
-        (row for row in report.search if row["init"] == report.init), key=lambda row: row["topics"]
-    )
-    topics = "1 topic" if n_topics == 1 else f"{n_topics} topics"
+    rows = [row for row in report.search if row["init"] == report.init]
+    rows.sort(key=lambda row: row["topics"])
+    topics = count_of(n_topics, "topic")
     if report.n_topics_range is None or len(rows) < 2:
-        given = (
-            "of those that were given" if report.init == "array" else "as many as were asked for"
-        )
-        return f"{topics}, {given}."
+        given = report.init == "array"
+        return f"{topics}, {'of those that were given' if given else 'as many as were asked for'}."
     low, high = report.n_topics_range
     sentence = topics if low == high else f"{topics} ({low} to {high} are about as good)"
     best = min(rows, key=lambda row: row["perplexity"])
