@@ -7,13 +7,12 @@ import os
 import shutil
 import sys
 import tempfile
-import warnings
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 from hdsp import HDSP, plots
-from hdsp.cli.demo import demo_corpus, write_demo_report
+from hdsp.cli.demo import fit_demo, write_demo_report
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
@@ -34,11 +33,7 @@ PICTURES = (
 
 def write_report(path: Path) -> HDSP:
     """The report of `hdsp demo`."""
-    corpus = demo_corpus()
-    train, _ = corpus.split(test_size=0.1, random_state=0)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".* topics are in use of")
-        model = HDSP(random_state=0).fit(train)
+    model, corpus, _ = fit_demo()
     write_demo_report(model, corpus, str(path))
     return model
 

@@ -140,7 +140,7 @@ def test_effects_of_labels_that_the_fit_did_not_have(folder, tmp_path, capsys):
     wanted = "hdsp: warning: --contrast goes to '2031', and 'day' runs from 2020 to 202"
     assert sum(line.startswith(wanted) for line in said) == 1
     assert main(["effects", model, *formula]) == 2
-    assert "name a file of documents with them" in capsys.readouterr().err
+    assert "there are 'department'" in capsys.readouterr().err
     assert main(["effects", model, *file, "--formula", "~ siide"]) == 2
     assert "siide" in capsys.readouterr().err
     # Checks of the model's own labels, and of others.

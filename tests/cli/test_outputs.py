@@ -44,7 +44,7 @@ def commands(folder, output):
 
 
 def test_a_folder_that_cannot_be_written_to_is_found_first(files, monkeypatch, capsys):
-    monkeypatch.setattr("hdsp.cli.fit.opened_corpus", no_work)
+    monkeypatch.setattr("hdsp.cli.fit.read_file", no_work)
     monkeypatch.setattr(HDSP, "load", no_work)
     for command in commands(files, "/proc/results.csv"):
         assert main(command) == 2, command
@@ -52,7 +52,7 @@ def test_a_folder_that_cannot_be_written_to_is_found_first(files, monkeypatch, c
 
 
 def test_a_folder_in_place_of_a_file_is_found_first(files, monkeypatch, capsys):
-    monkeypatch.setattr("hdsp.cli.fit.opened_corpus", no_work)
+    monkeypatch.setattr("hdsp.cli.fit.read_file", no_work)
     monkeypatch.setattr(HDSP, "load", no_work)
     for command in commands(files, str(files)):
         assert main(command) == 2

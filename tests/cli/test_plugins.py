@@ -88,7 +88,8 @@ def test_what_cannot_be_loaded_says_so(capsys, name):
 
 @pytest.mark.parametrize("name", ["compare", "reproduce"])
 def test_commands_of_studies_say_what_to_install(monkeypatch, capsys, name):
-    monkeypatch.setattr("hdsp.cli.plugins.entry_points", lambda group: [])
+    module = importlib.import_module("hdsp.cli.main")
+    monkeypatch.setattr(module, "entry_points", lambda group: [])
     message = (
         f"hdsp: `hdsp {name}` is in another package: install hdsp-studies (from a checkout: "
         "pip install ./studies).\n"

@@ -193,6 +193,9 @@ def test_other_formats_are_read_as_a_whole(files):
     os.mkdir("letters")
     for number in range(4):
         Path(f"letters/{number}.txt").write_text("the cat and the dog")
+    run("fit", "whole.jsonl", "-o", "m.hdsp", *FIT)
+    run("prepare", "letters", "--like", "m.hdsp", "-o", "corpus")
+    assert hdsp.open_corpus("corpus").words == hdsp.HDSP.load("m.hdsp").words_
     run("prepare", "letters", "-o", "corpus", "--min-df", "1", "--max-df", "1.0")
     settings = hdsp.TextSettings(min_df=1, max_df=1.0)
     check_same(hdsp.open_corpus("corpus")[:], hdsp.read_folder("letters", text_settings=settings))
@@ -215,8 +218,7 @@ def test_what_cannot_be_prepared_is_told(files, capsys):
             "-o",
             "c",
         ): "--metadata does not apply to several files",
-        ("prepare", "letters", "--like", "m.hdsp", "-o", "c"): "--like needs tables of texts",
-        ("prepare", "corpus", "-o", "c"): "corpus is a stored corpus, whose words are chosen",
+        ("prepare", "corpus", "--stem", "en", "-o", "c"): "--stem does not apply to corpus",
         ("prepare", "nothing.csv", "-o", "c"): "there is no such file",
         ("fit", "corpus", "--tags", "tags", "-o", "n.hdsp"): "--tags does not apply to corpus",
         (
@@ -227,7 +229,7 @@ def test_what_cannot_be_prepared_is_told(files, capsys):
             "-o",
             "n.hdsp",
         ): "--max-features does not apply to corpus",
-        ("transform", "m.hdsp", "corpus"): "Prepare it with hdsp prepare --like MODEL",
+        ("transform", "m.hdsp", "corpus"): "Use hdsp prepare --like MODEL",
     }
     for arguments, message in cases.items():
         assert message in fails(capsys, *arguments), arguments

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hdsp import progress
 from hdsp.cli import options as opt
@@ -12,7 +12,7 @@ from hdsp.cli.topics import print_topics
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
-    from hdsp.corpus.corpus import Corpus
+    from hdsp.corpus import Corpus
     from hdsp.estimator import HDSP
 
 _TOPICS_SHOWN, _LABELS_SHOWN, _EFFECTS_SHOWN = 12, 4, 4
@@ -32,11 +32,8 @@ def demo(options: Namespace) -> None:
     with progress.task("Reading docstrings"):
         from hdsp.analysis.label_effects import effect_columns
         from hdsp.analysis.topics import topic_columns
-        from hdsp.estimator import HDSP
 
-        corpus = demo_corpus()
-    train, test = corpus.split(test_size=0.1, random_state=0)
-    model = HDSP(options.n_components, random_state=options.random_state).fit(train)
+        model, corpus, test = fit_demo(options.n_components, options.random_state)
     fitted = model._model
     perplexity = {
         "labels": model.perplexity(test),
@@ -50,9 +47,10 @@ def demo(options: Namespace) -> None:
         return
     print(f"{corpus!r}\n\nThe largest of {model.n_topics_} topics:")
     n_topics = len(fitted.groups)
-    print_topics(head(topic_columns(fitted, 6), _TOPICS_SHOWN), None, n_topics)
-    print(f"\n{model.number_summary_}\n\nThe strongest effects of modules on topic shares:")
-    print_effects(effect_columns(fitted, "module"), n_topics, 0.9, _LABELS_SHOWN, _EFFECTS_SHOWN)
+    effects = effect_columns(fitted, "module")
+    print_topics(head(topic_columns(fitted, 6), _TOPICS_SHOWN), effects, n_topics)
+    print(f"\n{model.number_summary_}\n\nThe strongest effects of modules on topic shares:\n")
+    print_effects(effects, n_topics, 0.9, _LABELS_SHOWN, _EFFECTS_SHOWN)
     print(
         f"Perplexity of held-out docstrings: {perplexity['labels']:,.0f} given their labels, "
         f"{perplexity['completion']:,.0f} given their labels and half of their words, "
@@ -61,12 +59,18 @@ def demo(options: Namespace) -> None:
     )
 
 
-def demo_corpus() -> "Corpus":
-    """The docstrings without the label `package`, which `module` determines."""
+def fit_demo(n_components: Any = "auto", random_state: int = 0) -> "tuple[HDSP, Corpus, Corpus]":
+    """A model of the docstrings, all of these, and those held out.
+
+    Labels leave out `package`, which `module` determines.
+    """
     from hdsp.datasets import load_docstrings
+    from hdsp.estimator import HDSP
 
     corpus = load_docstrings()
-    return corpus.replaced(labels=corpus.labels.without("package"))
+    corpus = corpus.replaced(labels=corpus.labels.without("package"))
+    train, test = corpus.split(test_size=0.1, random_state=0)
+    return HDSP(n_components, random_state=random_state).fit(train), corpus, test
 
 
 def write_demo_report(model: "HDSP", corpus: "Corpus", path: str) -> None:

@@ -47,14 +47,11 @@ def effects(options: Namespace) -> None:
         raise ValueError("--refits excludes --formula and --summary.")
     if options.summary and (options.label or options.contrast or options.output):
         raise ValueError("--summary excludes --label, --contrast and -o.")
-    model, corpus = None, None
-    if options.file is None and options.formula is None:
-        fitted = load_fitted(options)
-    else:
-        model = load(options)
-        fitted = model._model
-        if options.file is not None:
-            corpus = read_documents(options, model, columns=_columns(options.formula))
+    model = None if options.file is None and options.formula is None else load(options)
+    fitted = load_fitted(options) if model is None else model._model
+    corpus = None
+    if model is not None and options.file is not None:
+        corpus = read_documents(options, model, columns=_columns(options.formula))
     with progress.task("Estimating effects"):
         from hdsp.analysis.label_effects import effect_columns, own_regression
         from hdsp.analysis.refits import Refits
@@ -77,7 +74,8 @@ def effects(options: Namespace) -> None:
     def show(table: Table) -> None:
         print_effects(table, len(fitted.groups), options.level, most, options.n_topics)
 
-    answer_table(options, "effects", table, show, level=options.level)
+    none = "The model has no labels in its formula, so there are no effects."
+    answer_table(options, "effects", table, show, none, level=options.level)
 
 
 def _columns(formula: str | None, time: str | None = None) -> list[str]:
@@ -101,9 +99,6 @@ def print_effects(
 
     from hdsp.plots.labels import strongest
 
-    if not table["label"]:
-        print("The model has no labels in its formula, so there are no effects.")
-        return
     effect = np.reshape(table["effect"], (-1, n_topics))
     # Labels whose effects cannot be estimated had a warning.
     labels = np.flatnonzero(~np.isnan(effect).all(axis=1))
@@ -113,16 +108,10 @@ def print_effects(
         rows = rows_of(table, chosen.tolist())
         documents = f"{rows['n_documents'][0]:,} document{'s' * (rows['n_documents'][0] != 1)}"
         print(printable(f"{rows['label'][0]} ({rows['contrast'][0]}; {documents})"))
-        named = zip(rows.get("name", [""] * len(chosen)), rows["words"], strict=True)
-        print_columns(
-            {
-                "  topic": [f"  {topic}" for topic in rows["topic"]],
-                "effect": [f"{100 * value:+.1f} points" for value in rows["effect"]],
-                f"{level:.0%} interval": intervals(rows, "+.1f", 100.0),
-                "q": ["<0.001" if q < 0.001 else f"{q:.3f}" for q in rows["q"]],
-                "words": [f"{name}: {words}" if name else words for name, words in named],
-            }
-        )
+        rows["effect"] = [f"{100 * value:+.1f} points" for value in rows["effect"]]
+        rows["q"] = ["<0.001" if q < 0.001 else f"{q:.3f}" for q in rows["q"]]
+        rows[f"{level:.0%} interval"] = intervals(rows, "+.1f", 100.0)
+        print_columns(rows, "topic", "name", "effect", f"{level:.0%} interval", "q", "words")
         print()
     if n_labels is not None and n_labels < len(labels):
         print(
@@ -155,7 +144,7 @@ def words(options: Namespace) -> None:
         top = [" ".join(own) for own in top_words(fitted, 5)]
 
     def show(table: Table) -> None:
-        # Without --content, words belong to labels in all topics.
+        # Words by topic and label; without --content, they belong to labels in all topics.
         topics = table.get("topic", [None] * len(table["label"]))
         words: dict[Any, list[str]] = {}
         rows = zip(topics, table["label"], table["word"], table["ratio"], strict=True)
@@ -163,17 +152,17 @@ def words(options: Namespace) -> None:
             own = words.setdefault((topic, label), [])
             if ratio > 1.0 and len(own) < options.n_words:
                 own.append(f"{word} ({ratio:.1f}x)")
-        last = None
-        for (topic, label), own in words.items():
-            if topic != last:
-                print(printable(f"{topic} · {fitted.topic_names.get(topic) or top[topic]}"))
-            last = topic
-            indent = "" if topic is None else "  "
-            print(printable(f"{indent}{label}: {', '.join(own) or 'none'}"))
-        if not words:
-            print("No label uses words significantly more than others.")
+        shown = {
+            "topic": [
+                f"{k} {fitted.topic_names.get(k) or top[k]}" for k, _ in words if k is not None
+            ],
+            "label": [label for _, label in words],
+            "words": [", ".join(own) for own in words.values()],
+        }
+        print_columns(shown, *(name for name in shown if shown[name]))
 
-    answer_table(options, "words", table, show, level=options.level)
+    none = "No label uses words significantly more than others."
+    answer_table(options, "words", table, show, none, level=options.level)
 
 
 @opt.command(

@@ -3,10 +3,12 @@
 import json
 from argparse import Namespace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from hdsp.cli import options as opt
 from hdsp.cli.output import answer
-from hdsp.cli.reading import check_not_stored, is_table, opened_corpus, prepare_files, read_file
+from hdsp.cli.reading import is_table, prepare_files, read_file
 
 # Of the seconds of a fit, those of the longest stages are printed.
 _STAGES_SHOWN = 4
@@ -27,20 +29,15 @@ def prepare(options: Namespace) -> None:
     """
     from hdsp.corpus import open_corpus
     from hdsp.corpus.preparing import check_replaceable
+    from hdsp.estimator import HDSP
 
     check_replaceable(Path(options.output))
-    check_not_stored(options.files)
-    if len(options.files) > 1 or is_table(options.files[0], options.format):
-        like = None
-        if options.like is not None:
-            from hdsp.estimator import HDSP
-
-            like = HDSP.load(options.like)
-        prepare_files(options, options.output, like)
-    elif options.like is not None:
-        raise ValueError(f"--like needs tables of texts, and {options.files[0]} is not one.")
+    like = {} if options.like is None else {"like": HDSP.load(options.like)}
+    first, *others = options.files
+    if others or is_table(first, options.format):
+        prepare_files(options, options.output, **like)
     else:
-        read_file(options.files[0], options).write(options.output)
+        read_file(first, options, **like).write(options.output)
     stored = open_corpus(options.output)
     facts = {
         "corpus": options.output,
@@ -75,13 +72,16 @@ def fit(options: Namespace) -> None:
     hdsp fit letters/ --metadata letters.csv --categories sender -o letters.hdsp
     hdsp fit corpus/ --inference stochastic -o model.hdsp
     """
+    from hdsp.checks import count_of
+    from hdsp.estimator import HDSP
+
     parameters = opt.chosen(options, opt.MODEL)
     if options.seeds is not None:
         parameters["seeds"] = _read_seeds(options.seeds)
-    with opened_corpus(options) as corpus:
-        from hdsp.checks import count_of
-        from hdsp.estimator import HDSP
-
+    first, *others = options.files
+    # Several files become a stored corpus next to the output.
+    with TemporaryDirectory(prefix=".hdsp-", dir=Path(options.output).resolve().parent) as aside:
+        corpus = prepare_files(options, f"{aside}/corpus") if others else read_file(first, options)
         model = HDSP(**parameters).fit(corpus)
         model.save(options.output)
     seconds = {row["stage"]: row["seconds"] for row in model.stages_}
@@ -111,13 +111,10 @@ def fit(options: Namespace) -> None:
     )
 
 
-def _read_seeds(path: str) -> dict[str, list[str]]:
-    """Seed words by topic name; `HDSP` checks the rest."""
+def _read_seeds(path: str) -> Any:
+    """Seed words by topic name, which `HDSP` checks."""
     try:
-        seeds: dict[str, list[str]] = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(
-            f"{path} is not JSON: {error}. Write topic names and their words, such as "
-            '{"budget": ["tax", "deficit"]}.'
-        ) from error
-    return seeds
+        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        example = '{"budget": ["tax", "deficit"]}'
+        raise ValueError(f"{path} is not JSON: {error}. Write seeds such as {example}.") from error

@@ -4,14 +4,13 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
-from typing import NoReturn
+from importlib.metadata import entry_points, version
+from typing import Any, NoReturn
 
 from hdsp import progress
-from hdsp.cli import demo, documents, effects, fit, pages, topics
+from hdsp.cli import demo, documents, effects, fit, topics
 from hdsp.cli.options import Command
 from hdsp.cli.output import named_options, one_line, printed_warnings
-from hdsp.cli.plugins import add_plugins
 from hdsp.exceptions import ClusterError
 
 _EXAMPLES = """\
@@ -22,7 +21,9 @@ examples:
   hdsp predict model.hdsp new.csv --target department -o departments.csv
 """
 # The modules of the commands, in the order of the help.
-_MODULES = (demo, fit, topics, effects, documents, pages)
+_MODULES = (demo, fit, topics, effects, documents)
+# Where other packages name their commands, and those of one that may not be installed.
+_GROUP, _STUDIES = "hdsp.commands", ("compare", "reproduce")
 _BAD_PATH = (FileExistsError, FileNotFoundError, IsADirectoryError)
 _BAD_INPUT = (ValueError, TypeError, ImportError, *_BAD_PATH)
 # What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
@@ -96,8 +97,31 @@ def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
         for member in vars(module).values():
             if isinstance(member, Command):
                 member.add_parser(commands)
-    add_plugins(commands, asked)
+    _add_plugins(commands, asked)
     return parser
+
+
+def _add_plugins(commands: Any, asked: str | None) -> None:
+    """Add commands of other packages, which name modules with `add_parser` as entry points.
+
+    With a command of hdsp no other package is imported, so that none can be in its way.
+    """
+    if asked in commands.choices:
+        return
+    points = {p.name: p for p in entry_points(group=_GROUP) if p.name not in commands.choices}
+    if asked in _STUDIES and asked not in points:
+        raise ImportError(
+            f"`hdsp {asked}` is in another package: install hdsp-studies (from a checkout: "
+            "pip install ./studies)."
+        )
+    for name in [asked] if asked in points else sorted(points):
+        try:
+            points[name].load().add_parser(commands)
+        except (Exception, SystemExit) as error:
+            reason = f"`hdsp {name}` cannot be loaded from {points[name].value}: {error!r}."
+            if name == asked:
+                raise ImportError(reason) from error
+            print(f"hdsp: warning: {one_line(reason)}", file=sys.stderr)
 
 
 def _drop_output() -> None:
@@ -110,11 +134,7 @@ def _drop_output() -> None:
 
 def _sentence(error: BaseException, options: argparse.Namespace | None) -> str:
     if isinstance(error, UnicodeEncodeError):
-        letters = ascii(error.object[error.start : error.start + 1])
-        return (
-            f"hdsp: Standard output is in {error.encoding}, which has no {letters}: set the "
-            "environment's PYTHONUTF8=1, or write to a file with -o."
-        )
+        return f"hdsp: {error}. Set PYTHONUTF8=1 in the environment, or write to a file with -o."
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         # Without the system's number of the error.
         return f"hdsp: {error.strerror}: {one_line(repr(os.fspath(error.filename)))}."

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 STANDARD = "-"
 
 _NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-_TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
 class Option(NamedTuple):
@@ -47,16 +47,15 @@ def option(
 class Group:
     """Options under a title of the help; without a title only one can be chosen."""
 
-    def __init__(self, title: str | None, *options: Option, description: str | None = None) -> None:
-        self.title, self.options, self.description = title, options, description
+    def __init__(self, title: str | None, *options: Option) -> None:
+        self.title, self.options = title, options
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
         """Add the options to a parser."""
-        group: argparse._ActionsContainer = (
-            parser.add_mutually_exclusive_group()
-            if self.title is None
-            else parser.add_argument_group(self.title, self.description)
-        )
+        if self.title is None:
+            group: argparse._ActionsContainer = parser.add_mutually_exclusive_group()
+        else:
+            group = parser.add_argument_group(self.title)
         for each in self.options:
             each.add_to(group)
 
@@ -108,12 +107,10 @@ def count(text: str) -> int:
 
 def number_or_text(text: str) -> int | float | str:
     """An integer, another number, or a text, which the parameter itself checks."""
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return text
+    try:
+        return float(text) if "." in text or "e" in text else int(text)
+    except ValueError:
+        return text
 
 
 def formula(text: str) -> str:
@@ -133,10 +130,8 @@ def output_folder(path: str) -> str:
         with tempfile.TemporaryFile(dir=folder):
             return path
     except OSError as error:
-        raise ArgumentTypeError(
-            f"folder {str(folder)!r} cannot be written to ({error.strerror}): create it, or "
-            "choose another"
-        ) from error
+        reason = f"folder {str(folder)!r} cannot be written to ({error.strerror})"
+        raise ArgumentTypeError(f"{reason}: create it, or choose another") from error
 
 
 def output_file(path: str) -> str:
@@ -148,12 +143,9 @@ def output_file(path: str) -> str:
 
 def output_table(path: str) -> str:
     """A file for a table, whose name specifies a format."""
-    output_file(path)
-    if path != STANDARD and Path(path).suffix.lower() not in _TABLE_SUFFIXES:
-        suffixes = ", ".join(_TABLE_SUFFIXES)
-        raise ArgumentTypeError(
-            f"{path!r} does not specify a format: end it with one of {suffixes}"
-        )
+    if path != STANDARD and Path(output_file(path)).suffix.lower() not in _SUFFIXES:
+        kinds = ", ".join(_SUFFIXES)
+        raise ArgumentTypeError(f"{path!r} does not specify a format: end it with one of {kinds}")
     return path
 
 
@@ -162,45 +154,31 @@ JSON = option("--json", None, "print one JSON object and nothing else")
 QUIET = option("-q --quiet", None, "show no progress")
 # How files of documents are read: parameters of readers.
 FILE = Group(
-    "reading documents",
+    "documents (of a model, by default as those of its fit)",
     option("--text", "COLUMN", "column of the texts (default: text)"),
     option("--ids", "COLUMN", "column of document IDs (default: id, if the file has it)"),
     option("--groups", "COLUMN", "column of groups, such as authors, of dependent documents"),
     option("--tag-separator", "TEXT", "separator of tags in one text, such as ;"),
     option("--metadata", "FILE", "table of labels for a folder of texts or counts"),
     option("--words", "FILE", "words of counts, or words to count, one per line"),
-    option(
-        "--format",
-        "NAME",
-        "csv, tsv, jsonl, parquet, arrow, xlsx, dta, ldac, uci, svmlight, mtx or mallet (default: "
-        "by the file name)",
-    ),
+    option("--format", "NAME", "csv, jsonl, parquet, uci, ... (default: by the file name)"),
     option("--encoding", "NAME", "encoding of a text file, such as cp1252 (default: utf-8)"),
     option("--delimiter", "CHAR", "CSV field delimiter (default: a comma)", delimiter),
     option("--decimal", "CHAR", "CSV decimal separator (default: a point)", choices=(".", ",")),
-    description="By default, documents of a model are read as those of its fit were.",
 )
 LABELS = Group(
-    "labels",
+    "labels (each option may be repeated)",
     option("--tags", "COLUMN", "column of tag lists", action="append"),
     option("--categories", "COLUMN", "column with one category per document", action="append"),
     option("--numeric", "COLUMN", "column of numbers or dates", action="append"),
-    description="Each option may be repeated.",
 )
 # How texts become counts: parameters of TextSettings.
 TEXT = Group(
     "texts",
-    option(
-        "--language", "NAME", "language of the stop words, or none (default: english)", str.lower
-    ),
+    option("--language", "NAME", "language of stop words, or none (default: english)", str.lower),
     option("--stop-words", "FILE", "more stop words, one per line"),
     option("--stem", "LANGUAGE", "count words by their stems", str.lower),
-    option(
-        "--tokenizer",
-        "NAME",
-        "jieba (Chinese), sudachi (Japanese) or pythainlp (Thai); default: by letters, and in "
-        "scripts without spaces by pairs of characters",
-    ),
+    option("--tokenizer", "NAME", "jieba (Chinese), sudachi (Japanese) or pythainlp (Thai)"),
     option("--ngrams", "N", "count phrases of up to N words (default: 1)", int),
     option("--min-df", "N", "minimum documents of a word", number_or_text),
     option("--max-df", "N", "maximum documents of a word", number_or_text),
@@ -214,12 +192,7 @@ MODEL = Group(
     "model",
     N_COMPONENTS,
     option("--max-components", "N", "maximum number of topics (default: 200)", int),
-    option(
-        "--scaling",
-        "FORMULA",
-        'formula of the labels, such as "~ party * s(day)" (default: all labels, additive)',
-        formula,
-    ),
+    option("--scaling", "FORMULA", 'label formula, such as "~ party * s(day)"', formula),
     option("--content", "LABEL", "category whose levels use different words in the same topics"),
     option("--seeds", "FILE", 'seed words of topics as JSON: {"budget": ["tax", "deficit"]}'),
     option("--init", "NAME", "start: auto, nmf, words, pairs, lda or random (default: auto)"),
@@ -233,31 +206,18 @@ MODEL = Group(
     option("--batch-size", "N", "documents per stochastic step (default: by their number)", int),
     option("--executor", "ADDRESS", "scheduler of a Dask cluster, such as tcp://host:8786"),
 )
-FILES = option(
-    "files",
-    "FILE",
-    "a table, a folder of texts, a stored corpus or counts; - is standard input",
-    nargs="+",
-)
+_KINDS = "a table, a folder of texts, a stored corpus, counts, or - for standard input"
+FILES = option("files", "FILE", _KINDS, nargs="+")
 MODEL_FILE = option("model", "MODEL", "a model written by hdsp fit")
-_FILE = option("file", "FILE", "documents: a table, a folder of texts, a stored corpus or counts")
-_OPTIONAL = option("file", "FILE", "documents, as for hdsp fit", nargs="?")
 # A model, and documents after it.
-DOCUMENTS = (MODEL_FILE, _FILE, N_JOBS, FILE)
-OPTIONAL_DOCUMENTS = (MODEL_FILE, _OPTIONAL, N_JOBS, FILE)
+DOCUMENTS = (MODEL_FILE, option("file", "FILE", _KINDS), N_JOBS, FILE)
+OPTIONAL_DOCUMENTS = (MODEL_FILE, option("file", "FILE", _KINDS, nargs="?"), N_JOBS, FILE)
 LEVEL = option("--level", "P", "confidence level of the intervals", float, 0.9)
-REFITS = option(
-    "--refits",
-    "N",
-    "refit topics to N resamples, so that intervals include the uncertainty of "
-    "the topics; 20 are enough",
-    int,
-)
+REFITS = option("--refits", "N", "refits for intervals that include topic uncertainty, as 20", int)
 ALL = option("--all", None, "print all rows")
 NAMES = option("--names", "FILE", "topic names saved by a report")
 N_WORDS = option("--n-words", "N", "words per topic or label", count, 8)
 FORMULA = option("--formula", "FORMULA", "labels of another regression, columns of FILE", formula)
-FORMULAS = option("--formulas", None, "write =, +, - and @ without an apostrophe in CSV")
 
 
 def output(metavar: str, help: str, type: Any, default: str | None = None, **more: Any) -> Option:
@@ -265,6 +225,6 @@ def output(metavar: str, help: str, type: Any, default: str | None = None, **mor
     return option("-o --output", metavar, help, type, default, **more)
 
 
-_TABLE = "a table to write: .csv, .tsv, .jsonl or .parquet; - is CSV on standard output"
+FORMULAS = option("--formulas", None, "write =, +, - and @ without an apostrophe in CSV")
+_TABLE = "a table to write: .csv, .tsv, .jsonl or .parquet; - prints CSV"
 TABLE = (output("FILE", _TABLE, output_table), FORMULAS)
-STREAM = (output("FILE", _TABLE, output_table, STANDARD), FORMULAS)

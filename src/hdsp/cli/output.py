@@ -1,11 +1,11 @@
 """Answers of commands: JSON, files, tables for reading, and messages that name options."""
 
-import argparse
 import io
 import json
 import re
 import sys
 import warnings
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +17,7 @@ from hdsp.progress import printable
 # A table by columns: sequences, or arrays of numbers.
 Table: TypeAlias = Mapping[str, Any]
 
-# Columns that are printed otherwise than by str, and headings that are not the names.
+# Columns that are printed otherwise than by str.
 _FORMATS = {
     **dict.fromkeys(("share", "proportion", "found", "expected"), ".1%"),
     **dict.fromkeys(("coherence", "similarity"), ".2f"),
@@ -26,7 +26,6 @@ _FORMATS = {
     "n_documents": ",",
     "z": "+.1f",
 }
-_HEADINGS = {"n_documents": "documents"}
 
 # A parameter in a message: `name`, `name` of its owner, name=value, or scikit-learn's.
 _PARAMETER = re.compile(
@@ -41,26 +40,22 @@ _ADVICE = {
     "pass another `pattern`": "let the names of texts end in .txt",
     "pass `text_settings` that keep more words": "keep more with --min-df, --max-df or --language",
     "pass them as `corpus`": "name their file",
-    "pass others as `labels`, or documents with their labels as `corpus`": (
-        "name a file of documents with them"
-    ),
-    "or no document has it.": "or no document has it: name a file of documents and pass it in "
-    "--formula.",
-    "Count it with the vectoriser the model was trained with": "Prepare it with hdsp prepare "
-    "--like MODEL",
+    "pass others as `labels`, or documents with their labels as `corpus`": "name a file with them",
+    "or no document has it.": "or no document has it: name a file and pass it in --formula.",
+    "Count it with the vectoriser the model was trained with": "Use hdsp prepare --like MODEL",
     "pass the groups as `groups`": "name their column with --groups",
 }
 
 
-def named_options(text: str, options: argparse.Namespace | None) -> str:
+def named_options(text: str, options: Namespace | None) -> str:
     """A message of the library with the options of a command in place of parameters.
 
     Examples
     --------
-    >>> named_options("pass `encoding`, such as 'cp1252'", argparse.Namespace(encoding=None))
+    >>> named_options("pass `encoding`, such as 'cp1252'", Namespace(encoding=None))
     "pass --encoding, such as 'cp1252'"
     """
-    names = vars(options or argparse.Namespace())
+    names = vars(options or Namespace())
 
     def name_option(match: re.Match[str]) -> str:
         name = match["checked"] or match["name"] or match["bare"]
@@ -77,7 +72,7 @@ def named_options(text: str, options: argparse.Namespace | None) -> str:
 
 
 @contextmanager
-def printed_warnings(options: argparse.Namespace) -> Iterator[None]:
+def printed_warnings(options: Namespace) -> Iterator[None]:
     """Print the warnings of the work inside, one line each, on standard error when it is done."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -107,7 +102,7 @@ def print_json(value: object) -> None:
     print(json.dumps(as_json(value), allow_nan=False))
 
 
-def answer(options: argparse.Namespace, facts: Mapping[str, Any], *sentences: str) -> None:
+def answer(options: Namespace, facts: Mapping[str, Any], *sentences: str) -> None:
     """Print facts as JSON, or sentences."""
     if options.json:
         print_json(facts)
@@ -117,64 +112,57 @@ def answer(options: argparse.Namespace, facts: Mapping[str, Any], *sentences: st
 
 
 def answer_table(
-    options: argparse.Namespace,
+    options: Namespace,
     name: str,
     table: Table | Iterable[Table],
     show: Callable[[Any], None] | None = None,
+    empty: str = "",
     **facts: object,
 ) -> None:
-    """Print a table as JSON with `facts`, or write it to the output, or show it.
+    """Print a table as JSON with `facts`, or write it to the output, or show it unless `empty`.
 
     A table of many rows may come in pieces, which are never in memory together.
     """
     pieces = [table] if isinstance(table, Mapping) else table
     if options.json:
         print_json({**facts, name: [row for piece in pieces for row in records(piece)]})
-    elif options.output is None and show is not None:
-        show(table)
+    elif options.output is not None or show is None:
+        path = options.output or STANDARD
+        write_pieces(pieces, path, options.formulas)
+        if path != STANDARD and not options.quiet:
+            print(f"hdsp: wrote {printable(path)}.", file=sys.stderr)
+    elif empty and isinstance(table, Mapping) and not any(map(len, table.values())):
+        print(empty)
     else:
-        n_rows = write_pieces(pieces, options.output, options.formulas)
-        if options.output != STANDARD and not options.quiet:
-            rows = f"{n_rows:,} row{'s' * (n_rows != 1)}"
-            print(f"hdsp: wrote {printable(options.output)}, {rows}.", file=sys.stderr)
+        show(table)
 
 
-def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> int:
-    """Write a table that comes in pieces, by the suffix of `path`, and return how many rows.
+def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> None:
+    """Write a table that comes in pieces, by the suffix of `path`; - is CSV on standard output.
 
-    - is CSV on standard output. In CSV and TSV, texts that a spreadsheet would compute get an
-    apostrophe, unless `formulas`.
+    In CSV and TSV, texts that a spreadsheet would compute get an apostrophe, unless `formulas`.
     """
     from hdsp.storage.container import replacing
     from hdsp.storage.delimited import guarded, write_delimited
 
-    sizes: list[int] = []
-
-    def measured() -> Iterator[Table]:
-        for piece in pieces:
-            sizes.append(len(next(iter(piece.values()), ())))
-            yield piece
-
-    guard = str if formulas else guarded
-    suffix = Path(path).suffix.lower()
+    guard, suffix = str if formulas else guarded, Path(path).suffix.lower()
     if path == STANDARD:
         # A file or a program gets all characters, a terminal those it can show.
         show = printable if sys.stdout.isatty() else str
-        write_delimited(measured(), sys.stdout, ",", lambda text: show(guard(text)))
-        return sum(sizes)
+        write_delimited(pieces, sys.stdout, ",", lambda text: show(guard(text)))
+        return
     with replacing(Path(path)) as file:
         if suffix == ".parquet":
-            _write_parquet(measured(), file)
-            return sum(sizes)
+            _write_parquet(pieces, file)
+            return
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         if suffix == ".jsonl":
-            for record in (record for piece in measured() for record in records(piece)):
+            for record in (record for piece in pieces for record in records(piece)):
                 text.write(json.dumps(as_json(record), ensure_ascii=False) + "\n")
         else:
-            write_delimited(measured(), text, "\t" if suffix == ".tsv" else ",", guard)
+            write_delimited(pieces, text, "\t" if suffix == ".tsv" else ",", guard)
         text.flush()
         text.detach()
-    return sum(sizes)
 
 
 def _write_parquet(pieces: Iterable[Table], file: Any) -> None:
@@ -221,7 +209,7 @@ def print_columns(table: Table, *names: str) -> None:
     for name in names or table:
         values = [_cell(value, _FORMATS.get(name, "")) for value in table.get(name, ())]
         if name in table and not (name == "name" and not any(values)):
-            cells.append([_HEADINGS.get(name, name), *values])
+            cells.append([name.removeprefix("n_").replace("_", " "), *values])
     padded = [[cell.ljust(max(map(len, column))) for cell in column] for column in cells]
     for row in zip(*padded, strict=True):
         print("  ".join(row).rstrip())

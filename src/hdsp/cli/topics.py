@@ -1,7 +1,7 @@
 """`hdsp topics` and `hdsp stability`: the topics of a model, and which topics recur."""
 
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 
 from hdsp import progress
 from hdsp.cli import options as opt
@@ -15,6 +15,7 @@ _DOCUMENTS_PER_TOPIC, _CHARACTERS = 3, 100
 _PAIRS_SHOWN = 30
 # Labels considered for the column of effects, and effects printed per topic.
 _LABELS, _EFFECTS = 500, 3
+_STRONGEST = "strongest effects (points)"
 _MODEL_SUFFIX = ".hdsp"
 
 
@@ -25,12 +26,7 @@ def table_or_model(path: str) -> str:
 
 def topic_list(text: str) -> list[int]:
     """Topics written as 3,17."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise ArgumentTypeError(
-            f"must be integers separated by commas, such as 3,17, got {text!r}"
-        ) from None
+    return [int(part) for part in text.split(",")]
 
 
 @opt.command(
@@ -73,27 +69,38 @@ def topics(options: Namespace) -> None:
     hdsp topics model.hdsp --merge 0,1 -o merged.hdsp
     """
     options.file = options.documents or options.file
-    if (options.output or "").endswith(_MODEL_SUFFIX):
-        _write_model(options)
-        return
-    if options.merge:
+    is_model = (options.output or "").endswith(_MODEL_SUFFIX)
+    if options.names is not None or options.merge or is_model:
+        _edit(options, options.output if is_model else None)
+    modes = (
+        (options.about, _about),
+        (options.correlations, _correlations),
+        (options.junk, _junk),
+        (options.find is not None, _find),
+        (options.file, _documents),
+    )
+    next((show for asked, show in modes if asked), _all_topics)(options)
+
+
+def _edit(options: Namespace, output: str | None) -> None:
+    """Give topics names or merge them, in the model file or in another, which is shown then."""
+    from hdsp.report import read_names
+
+    if options.merge and output is None:
         raise ValueError(
-            f"--merge makes a new model: name it with -o, such as -o merged{_MODEL_SUFFIX}."
+            f"--merge makes a new model: name it with -o, such as merged{_MODEL_SUFFIX}."
         )
+    if not options.merge and options.names is None:
+        raise ValueError(f"-o {output} would only copy the model: add --names or --merge.")
+    model = load(options)
     if options.names is not None:
-        _keep_names(options)
-    if options.about:
-        _about(options)
-    elif options.correlations:
-        _correlations(options)
-    elif options.junk:
-        _junk(options)
-    elif options.find is not None:
-        _find(options)
-    elif options.file is not None:
-        _documents(options)
-    else:
-        _all_topics(options)
+        model.name_topics(read_names(options.names, model))
+    if options.merge:
+        model = model.merge_topics(options.merge)
+    if output is not None:
+        options.model, options.output = output, None
+    model.save(options.model)
+    print(f"hdsp: wrote {printable(options.model)}.", file=sys.stderr)
 
 
 def _all_topics(options: Namespace) -> None:
@@ -104,12 +111,12 @@ def _all_topics(options: Namespace) -> None:
         from hdsp.analysis.label_effects import effect_columns
         from hdsp.analysis.topics import topic_columns
 
-        effects = effect_columns(fitted, most=_LABELS) if fitted.used.any() else None
+        effects = effect_columns(fitted, most=_LABELS) if fitted.used.any() else {"label": []}
         table = topic_columns(fitted, options.n_words, effects)
 
     def show(table: Table) -> None:
         print_topics(table, effects, len(fitted.groups))
-        if effects is not None:
+        if effects["label"]:
             print(
                 "\nEffects are changes of a topic's share in percentage points, if their 90% "
                 f"interval excludes 0. See all: hdsp effects {printable(options.model)}"
@@ -121,20 +128,19 @@ def _all_topics(options: Namespace) -> None:
     answer_table(options, "topics", head(table, n_rows), show)
 
 
-def print_topics(table: Table, effects: Table | None, n_topics: int) -> None:
+def print_topics(table: Table, effects: Table, n_topics: int) -> None:
     """Print topics with the strongest effects, in points, whose interval excludes 0."""
-    columns = ["topic", "name", "share", "coherence", "words"]
     shown = dict(table)
-    if effects is not None and effects["label"]:
+    if effects["label"]:
         cells: list[list[tuple[float, str]]] = [[] for _ in range(n_topics)]
-        names = ("topic", "label", "effect", "lower", "upper")
-        for k, label, effect, lower, upper in zip(*map(effects.get, names), strict=True):
+        columns = (effects[name] for name in ("topic", "label", "effect", "lower", "upper"))
+        for topic, label, effect, lower, upper in zip(*columns, strict=True):
             if lower > 0 or upper < 0:
-                cells[k].append((-abs(effect), f"{label} {100 * effect:+.1f}"))
+                cells[topic].append((-abs(effect), f"{label} {100 * effect:+.1f}"))
         texts = ["; ".join(text for _, text in sorted(own)[:_EFFECTS]) for own in cells]
-        columns.append("strongest effects (points)")
-        shown[columns[-1]] = texts[: len(shown["topic"])]
-    print_columns(shown, *columns)
+        shown[_STRONGEST] = texts[: len(shown["topic"])]
+    names = ("topic", "name", "fitted_topics", "share", "coherence", "words", _STRONGEST)
+    print_columns(shown, *names)
 
 
 def _junk(options: Namespace) -> None:
@@ -142,15 +148,13 @@ def _junk(options: Namespace) -> None:
     from hdsp.analysis.checks import junk_columns
 
     def show(table: Table) -> None:
-        if not table["word"]:
-            print("No topic word looks like the remains of a web page.")
-            return
         print_columns(table, "topic", "name", "share", "word")
         print(
             "To exclude them, write them to a file, one per line, and fit with --stop-words FILE."
         )
 
-    answer_table(options, "junk", junk_columns(load_fitted(options)), show)
+    none = "No topic word looks like the remains of a web page."
+    answer_table(options, "junk", junk_columns(load_fitted(options)), show, none)
 
 
 def _find(options: Namespace) -> None:
@@ -220,48 +224,9 @@ def _correlations(options: Namespace) -> None:
 def _about(options: Namespace) -> None:
     """The record of the fit."""
     record = load(options).provenance_
-    versions = record["versions"] or {"hdsp": "not recorded"}
-    seed = record["random_state"]
-    lines = {**versions, "seed": "none, so another fit will differ" if seed is None else seed}
-    lines |= {name: record[name] for name in record if name not in ("versions", "random_state")}
+    lines = {**record["versions"], **record}
+    lines.pop("versions")
     answer(options, record, *(f"{name:<14}{value}" for name, value in lines.items()))
-
-
-def _keep_names(options: Namespace) -> None:
-    """Write the names of a file to the model file."""
-    from hdsp.report import read_names
-
-    opt.output_folder(options.model)
-    model = load(options)
-    model.name_topics(read_names(options.names, model))
-    model.save(options.model)
-    print(
-        f"hdsp: {printable(options.model)} keeps the names of {printable(options.names)}.",
-        file=sys.stderr,
-    )
-
-
-def _write_model(options: Namespace) -> None:
-    """Write a model with names, or with topics merged."""
-    from hdsp.report import read_names
-
-    if not options.merge and options.names is None:
-        raise ValueError(f"-o {options.output} would only copy the model: add --names or --merge.")
-    model = load(options)
-    if options.names is not None:
-        model.name_topics(read_names(options.names, model))
-    result = model.merge_topics(options.merge) if options.merge else model
-    result.save(options.output)
-    named, groups = result.topic_names_, result.fitted_topics_
-    merged = [
-        f"{' '.join(filter(None, (str(topic), named.get(topic))))} merges "
-        f"{' + '.join(map(str, members))}"
-        for topic, members in enumerate(groups)
-        if len(members) > 1
-    ]
-    facts = {"model": options.output, "topics": len(groups), "names": named}
-    sentence = f"{options.output}: {'; '.join([f'{len(groups)} topics', ', '.join(merged)])}."
-    answer(options, facts | {"fitted_topics": groups}, sentence)
 
 
 @opt.command(
@@ -283,16 +248,14 @@ def stability(options: Namespace) -> None:
 
     fitted = model._model
     numbers, found = stability_columns(fitted, model, corpus, None, options.n_fits)
-    table: Table = {**found, **topic_columns(fitted, options.n_words)}
-    if not options.all:
-        table = head(table, model.n_topics_)
+    described = {**found, **topic_columns(fitted, options.n_words)}
+    table = head(described, None if options.all else model.n_topics_)
 
     def show(table: Table) -> None:
         fits = ", ".join(map(str, numbers))
         print(f"{model.n_topics_} topics; with other seeds {fits}. Most stable topics first:")
         order = sorted(range(len(table["topic"])), key=lambda k: -table["similarity"][k])
-        found = [f"{times} of {len(numbers)}" for times in table["found_in"]]
-        shown = rows_of({**table, "found in": found}, order)
-        print_columns(shown, "topic", "name", "share", "similarity", "found in", "words")
+        names = ("topic", "name", "share", "similarity", "found_in", "fits", "words")
+        print_columns(rows_of(table, order), *names)
 
     answer_table(options, "topics", table, show, topics_in_fits=numbers)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hdsp import progress
 from hdsp.cli import options as opt
 from hdsp.cli.output import print_json
-from hdsp.cli.reading import check_not_stored, read_file, text_settings
+from hdsp.cli.reading import is_stored, read_file, text_settings
 from hdsp.progress import printable
 
 if TYPE_CHECKING:
@@ -124,7 +124,11 @@ add_parser = compare.add_parser
 
 
 def _check(options: argparse.Namespace) -> None:
-    check_not_stored(options.files)
+    for file in filter(is_stored, options.files):
+        raise ValueError(
+            f"{file} is a stored corpus, whose words are chosen: name the files it was prepared "
+            "from."
+        )
     if options.n_components < 2:
         raise ValueError(f"--n-components must be at least 2. Got {options.n_components}.")
     if not 0 < options.test_size < 1:
