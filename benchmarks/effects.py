@@ -50,7 +50,6 @@ TARGETS = {
     ("curves", "few topics, quadratic", "covered"): (0.85, 0.97),
     ("curves", "few topics, sine", "covered"): (0.85, 0.97),
     ("curves", "few topics, threshold", "covered"): (0.77, 0.97),
-    ("combinations", "few topics", "covered"): (0.85, 1.0),
     ("placebo", "", "excludes 0"): (0.0, 0.12),
     ("length", "", "excludes 0"): (0.0, 0.13),
     ("thinned", "", "excludes 0"): (0.0, 0.18),
@@ -222,30 +221,6 @@ def curves(seed, data, n_documents=1_500, n_values=25):
         yield from coverage(f"{kind}, {shape}", table, truth)
 
 
-def combinations(seed, data, n_tags=4):
-    """Levels at all combinations of tags, by their number of tags."""
-    names = [f"tag {number}" for number in range(n_tags)]
-    sets = np.array(list(product((0.0, 1.0), repeat=n_tags)))
-    for kind in DEVIATIONS:
-        made = Simulation([5, seed], kind)
-        weights = EFFECT * made.rng.normal(size=(n_tags, N_TOPICS))
-        carried = np.column_stack([made.carriers(N_DOCUMENTS, COMMON) for _ in names])
-        counts = made.counts(made.proportions(carried @ weights))
-        model = fit(counts, tag_lists(carried, names), seed)
-        settings = [
-            lambda values, row=row: csr_array(np.tile(row, (values.shape[0], 1)))
-            for row in sets[:, [names.index(name) for name in model.label_names_]]
-        ]
-        mean, half = model.estimate_effects()._mean_expected(settings, 0.9)
-        truth = np.array([made.mean(row @ weights) for row in sets])
-        truth = truth @ projection(model, made.topics)
-        for n in range(n_tags + 1):
-            own = sets.sum(axis=1) == n
-            limits = {"lower": (mean - half)[own].ravel(), "upper": (mean + half)[own].ravel()}
-            table = pd.DataFrame(limits)
-            yield from coverage(f"{kind}, {n} of {n_tags} tags", table, truth[own].ravel())
-
-
 def placebo(seed, data):
     """Tags of random documents, beside the labels of a real corpus."""
     for name in PLACEBO:
@@ -352,7 +327,7 @@ def least_squares(model, data, table, interacting):
     return np.column_stack(widths).ravel()
 
 
-SIMULATED = (tags, groups, categories, curves, combinations, length)
+SIMULATED = (tags, groups, categories, curves, length)
 REAL = (placebo, thinned, interaction)
 DESIGNS = {design.__name__: design for design in (*SIMULATED, *REAL)}
 

@@ -48,9 +48,10 @@ def effects():
     )
 
 
-def plain(name):
+def plain(name, columns=None):
     found = rows(name)
-    return table(list(found[0]), [list(row.values()) for row in found])
+    columns = columns or list(found[0])
+    return table(columns, [[row[column] for column in columns] for row in found])
 
 
 def reproduction():
@@ -90,6 +91,8 @@ def main():
         "reproduction_time": reproduction_time,
         "corpora": corpora,
         "effects": effects,
+        # Seconds of other libraries depend on the machine.
+        "fits": lambda: plain("fits", ["corpus", "model", "completion", "npmi"]),
     }
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text()

@@ -9,16 +9,7 @@ from pathlib import Path
 
 from common import parser
 
-BENCHMARKS = (
-    ["quality"],
-    ["number"],
-    ["effects"],
-    ["fits"],
-    ["stages"],
-    ["stages", "--step"],
-    ["cost"],
-    ["streams"],
-)
+BENCHMARKS = ("quality", "number", "effects", "fits", "cost", "streams")
 
 
 def main():
@@ -26,12 +17,10 @@ def main():
     if chosen.data is None:
         raise SystemExit("Name the folder of the corpora with --data or HDSP_DATA.")
     folder = Path(__file__).parent
-    for name, *arguments in BENCHMARKS:
+    for name in (*BENCHMARKS, "startup", "render"):
         print(f"== {name}", flush=True)
-        command = [sys.executable, str(folder / f"{name}.py"), "--data", str(chosen.data)]
-        subprocess.run([*command, *arguments], check=True)
-    for name in ("startup", "render"):
-        subprocess.run([sys.executable, str(folder / f"{name}.py")], check=True)
+        data = ["--data", str(chosen.data)] if name in BENCHMARKS else []
+        subprocess.run([sys.executable, str(folder / f"{name}.py"), *data], check=True)
 
 
 if __name__ == "__main__":
