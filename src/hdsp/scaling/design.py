@@ -92,9 +92,8 @@ class LabelDesign:
                 split.append(np.concatenate(own))
             elif factor.kinds and not auto and (len(factors) > 1 or schema.blocks):
                 raise ValueError(
-                    f"`scaling` of HDSP has a factor {factor!r} that no label is left for. "
-                    f"The labels are: {quoted(schema.slices()) or 'none'}. Name the columns of "
-                    "each factor, or leave this one out."
+                    f"`scaling` of HDSP has a factor {factor!r} that no label is left for: name "
+                    f"columns of {quoted(schema.slices()) or 'labels'}, or leave it out."
                 )
         return replace(unbound, scaling=Product(*chosen, split=split)) if chosen else unbound
 
@@ -149,8 +148,7 @@ class LabelDesign:
             own = np.arange(start, start + len(term.names))
             start += len(own)
             if term.main and (term.with_values or not len(own)):
-                part = slices[term.columns[0]]
-                own = np.concatenate([np.arange(part.start, part.stop), own])
+                own = np.r_[slices[term.columns[0]], own]
             found.append(own)
         return tuple(found)
 
@@ -312,22 +310,15 @@ def _default_factors(
 
 def _factors(scaling: Scaling, schema: LabelSchema) -> tuple[ScalingFunction, ...]:
     """The factors of a scaling function, or of a formula."""
-    if isinstance(scaling, str):
-        if not is_formula(scaling):
-            raise ValueError(
-                "`scaling` of HDSP must be 'auto', a formula such as '~ department + s(day)' or a "
-                "scaling function such as Categorical('tags') * LogLinear('rating'). "
-                f"Got {scaling!r}."
-            )
-        kinds = {block.name: block.kind for block in schema.blocks}
-        scaling = parse_formula(scaling, kinds)
-    if isinstance(scaling, ScalingFunction | Term):
-        function = as_function(scaling)
-        return function.factors if type(function) is Product else (function,)
-    raise TypeError(
-        "`scaling` of HDSP must be 'auto', a formula, a scaling function or a term. "
-        f"Got {type(scaling).__name__}."
-    )
+    if is_formula(scaling):
+        scaling = parse_formula(str(scaling), {block.name: block.kind for block in schema.blocks})
+    if not isinstance(scaling, ScalingFunction | Term):
+        raise ValueError(
+            "`scaling` of HDSP must be 'auto', a formula such as '~ department + s(day)', or a "
+            f"scaling function such as Categorical('tags') * LogLinear('rating'). Got {scaling!r}."
+        )
+    function = as_function(scaling)
+    return function.factors if type(function) is Product else (function,)
 
 
 def _check_names(factors: Sequence[ScalingFunction], schema: LabelSchema) -> None:
@@ -355,10 +346,7 @@ def _check_names(factors: Sequence[ScalingFunction], schema: LabelSchema) -> Non
                     )
     for name, number in Counter(named).items():
         if number > 1:
-            raise ValueError(
-                f"`scaling` of HDSP names the label column {name!r} twice. Factors of a product "
-                "take different columns."
-            )
+            raise ValueError(f"`scaling` of HDSP names the label column {name!r} twice.")
 
 
 def _take_columns(factors: Sequence[ScalingFunction], schema: LabelSchema) -> list[list[str]]:

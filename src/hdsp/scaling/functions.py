@@ -111,8 +111,7 @@ class ScalingFunction(Expression):
         for name in columns:
             if not isinstance(name, (str, Term)):
                 raise TypeError(
-                    f"{type(self).__name__} takes names of label columns, each a string of its "
-                    f"own, and terms. Got {name!r}."
+                    f"{type(self).__name__} takes names of label columns and terms. Got {name!r}."
                 )
         self.columns = tuple(name for name in columns if isinstance(name, str))
         self.terms = tuple(term for term in columns if isinstance(term, Term))
@@ -244,7 +243,7 @@ class ScalingFunction(Expression):
     def _not_additive(self) -> NotImplementedError:
         return NotImplementedError(
             f"{type(self).__name__} has no additive update. Define `statistics` and "
-            "`update_from_statistics` to update it from sums over documents."
+            "`update_from_statistics`."
         )
 
 
@@ -343,14 +342,12 @@ class Product(ScalingFunction):
         """Each factor in turn, with the others' newest rates in its exposure."""
         parts = self._parts(parameters, design)
         updated: list[Parameters] = []
-        before: list[FloatArray] = []
-        after = [factor.expected_rate(part, labels) for factor, part, labels in parts[1:]]
+        others = [factor.expected_rate(part, labels) for factor, part, labels in parts[1:]]
         for factor, part, labels in parts:
-            exposed = _product([exposure, *before, *after])
-            updated.append(factor.update(part, labels, prior_shape, exposed))
-            if after:
-                del after[0]
-                before.append(factor.expected_rate(updated[-1], labels))
+            updated.append(factor.update(part, labels, prior_shape, _product([exposure, *others])))
+            if others:
+                # The next factor's own rate is the first.
+                others = [*others[1:], factor.expected_rate(updated[-1], labels)]
         return _join(updated)
 
     def statistics(
@@ -470,8 +467,7 @@ def _by_label(
         if value.shape[-1] != len(columns):
             raise ValueError(
                 f"{type(factor).__name__} cannot be fitted by steps on part of the documents: the "
-                f"last axis of {name!r} must be its {len(columns)} label columns. "
-                f"Got {value.shape[-1]} entries."
+                f"last axis of {name!r} must be its {len(columns)} columns. Got {value.shape[-1]}."
             )
         yield name, value, columns
 
@@ -517,11 +513,8 @@ class Categorical(ScalingFunction):
         check_positive(weight_shape, "weight_shape", "Categorical")
         check_positive(weight_rate, "weight_rate", "Categorical")
         if parents is not None:
-            if not columns or not all(isinstance(column, str) for column in columns):
-                raise ValueError(
-                    "`parents` of Categorical needs the names of the label columns that are nested "
-                    f"in {parents!r}."
-                )
+            if not columns:
+                raise ValueError(f"Categorical must name what is nested in {parents!r}.")
             columns = tuple(Pooled(str(column), parents=parents) for column in columns)
         super().__init__(*columns)
         # A NumPy number would decide the precision of what it is added to.

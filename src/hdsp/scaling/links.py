@@ -237,8 +237,8 @@ class Custom(PointFunction):
         """w = 0, with the prior's variance; raises unless labels then do nothing."""
         if self.n_weights is not None and self.n_weights > n_labels:
             raise ValueError(
-                f"`n_weights` of Custom is {self.n_weights}, for {n_labels} columns of labels. "
-                "Name these columns, the last of them a number, for more weights than columns."
+                f"`n_weights` of Custom must be at most {n_labels}, as there are columns. Got "
+                f"{self.n_weights}. Name the columns, the last of them a number, to have more."
             )
         start = super().initial(n_topics, n_labels)
         if n_topics and n_labels:
@@ -251,8 +251,8 @@ class Custom(PointFunction):
                 )
             if not np.abs(self.log_scale_gradient(start["weight"], labels)).max() > 1e-9:
                 raise ValueError(
-                    "`log_scale` of Custom must change with some weight where all weights are 0, "
-                    "or nothing could be learned: write exp(w) for a weight that others multiply."
+                    "`log_scale` of Custom must change with some weight where all weights are 0: "
+                    "write exp(w) for a weight that others multiply."
                 )
         return start
 

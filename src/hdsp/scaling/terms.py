@@ -7,7 +7,7 @@ keeps the contract.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -101,12 +101,10 @@ class Term(Expression):
     with_values: bool = True
 
     def __init__(self, *columns: str) -> None:
-        name = type(self).__name__
-        if len(columns) != self.n_sources or not all(isinstance(c, str) for c in columns):
+        names = {name for name in columns if isinstance(name, str)}
+        if not len(names) == len(columns) == self.n_sources:
             wanted = count_of(self.n_sources, "label column")
-            raise TypeError(f"{name} must name {wanted}. Got {columns!r}.")
-        if len(set(columns)) < len(columns):
-            raise ValueError(f"{name} takes different label columns. Got {columns[0]!r} twice.")
+            raise TypeError(f"{type(self).__name__} must name {wanted}. Got {columns!r}.")
         self.columns = columns
         self.sources: tuple[tuple[str, ...], ...] = ()
         self.fitted: Mapping[str, list[float]] = {}
@@ -226,10 +224,7 @@ class Pooled(Tags):
     def __init__(self, *columns: str, parents: str | None = None) -> None:
         super().__init__(*columns)
         if parents is not None and (not isinstance(parents, str) or parents in columns):
-            raise ValueError(
-                f"`parents` of {columns[0]!r} must be the name of another label column. "
-                f"Got {parents!r}."
-            )
+            raise ValueError(f"`parents` of Pooled must be another label column. Got {parents!r}.")
         self.parents = parents
 
     @property
@@ -413,14 +408,10 @@ class Ordered(Factor):
 
     def __init__(self, *columns: str, levels: Sequence[str] | None = None) -> None:
         super().__init__(*columns)
-        if levels is not None and (
-            isinstance(levels, str)
-            or not all(isinstance(level, str) for level in levels)
-            or len(set(levels)) < max(len(levels), 2)
-        ):
+        names = {level for level in levels or () if isinstance(level, str)}
+        if levels is not None and (isinstance(levels, str) or len(names) < max(len(levels), 2)):
             raise ValueError(
-                "`levels` of Ordered must be a list of two or more different levels, as strings. "
-                f"Got {levels!r}."
+                f"`levels` of Ordered must be a list of two or more strings. Got {levels!r}."
             )
         self.levels = None if levels is None else list(levels)
 
@@ -440,24 +431,18 @@ class Ordered(Factor):
         """The positions of levels from the lowest to the highest."""
         prefix = f"{self.columns[0]}="
         found = [name.removeprefix(prefix) for name in self.sources[0]]
-        if self.levels is not None:
-            if absent := [level for level in found if level not in self.levels]:
-                raise ValueError(
-                    f"`levels` of {self!r} must have all levels of the label. It lacks "
-                    f"{quoted(absent)}."
-                )
-            return np.argsort([self.levels.index(level) for level in found], kind="stable")
+        place: Callable[[str], float] = float if self.levels is None else self.levels.index
         try:
-            return np.argsort([float(level) for level in found], kind="stable")
+            return np.argsort([place(level) for level in found], kind="stable")
         except ValueError:
             # Levels without an order of their own are sorted by name.
-            if len(found) > 2 and found == sorted(found):
-                raise ValueError(
-                    f"Ordered needs the order of the levels of {self.columns[0]!r}: write "
-                    f"Ordered({self.columns[0]!r}, levels=[...]), from the lowest to the highest "
-                    f"of {quoted(found)}."
-                ) from None
-            return np.arange(len(found))
+            if self.levels is None and (len(found) <= 2 or found != sorted(found)):
+                return np.arange(len(found))
+            name = self.columns[0]
+            raise ValueError(
+                f"Ordered needs the order of all levels of {name!r}: write Ordered({name!r}, "
+                f"levels=[...]), from the lowest to the highest of {quoted(found)}."
+            ) from None
 
     def _basis(self, counts: IntArray) -> FloatArray:
         """Functions of values that are uncorrelated in training, the smoothest first, [L, n].

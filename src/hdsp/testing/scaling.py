@@ -106,98 +106,50 @@ def check_scaling(
     case = make_case(scaling, n_labels)
     factors = scaling.factors if isinstance(scaling, Product) else (scaling,)
     is_additive = all(type(one).statistics is not ScalingFunction.statistics for one in factors)
-    for check in (
-        _initial_rates_are_one,
-        _parameters_start_with_topics,
-        _shapes,
-        _unlabelled_documents_have_rate_one,
-        _documents_are_independent,
-        _topics_are_independent,
-        _totals_are_sums,
-        _expectations_match_draws,
-        _jensen,
-        _scale_matches_draws,
-        _update_never_lowers_the_objective,
-        _update_converges,
-        _update_leaves_its_arguments_alone,
-        _prior_draws_have_shape,
-        *(_CHECKS_OF_SUMS if is_additive else ()),
-    ):
-        name = check.__name__.strip("_").replace("_", " ")
-        yield name, partial(check, scaling, case)
+    for checks in (_Checks, _ChecksOfSums) if is_additive else (_Checks,):
+        for name, check in vars(checks).items():
+            if name.startswith("check_"):
+                told = name.removeprefix("check_").replace("_", " ")
+                yield told, partial(check, checks(scaling, case))
 
 
-def _fitted(scaling: ScalingFunction, case: ScalingCase, n_updates: int = 2) -> Parameters:
-    parameters = scaling.initial(len(case.prior_shape), case.design.shape[1])
-    for _ in range(n_updates):
-        parameters = _updated(scaling, case, parameters)
-    return parameters
+class _Trial:
+    """A function on a problem."""
 
+    def __init__(self, scaling: ScalingFunction, case: ScalingCase) -> None:
+        self.scaling, self.case, self.design = scaling, case, case.design
+        self.given = (case.design, case.prior_shape, case.exposure)
+        self.n_topics = len(case.prior_shape)
 
-def _updated(scaling: ScalingFunction, case: ScalingCase, parameters: Parameters) -> Parameters:
-    return scaling.update(parameters, case.design, case.prior_shape, case.exposure)
+    def fitted(self, n_updates: int = 2) -> Parameters:
+        parameters = self.scaling.initial(self.n_topics, self.design.shape[1])
+        for _ in range(n_updates):
+            parameters = self.scaling.update(parameters, *self.given)
+        return parameters
 
+    def objective(self, parameters: Parameters) -> FloatArray:
+        return self.scaling.objective(parameters, *self.given)
 
-def _initial_rates_are_one(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = _fitted(scaling, case, n_updates=0)
-    np.testing.assert_allclose(scaling.expected_rate(parameters, case.design), 1.0, atol=1e-12)
+    def draws(self, parameters: Parameters) -> FloatArray:
+        rng, function = np.random.default_rng(0), self.scaling
+        weights = (function.draw_posterior(parameters, rng) for _ in range(_DRAWS))
+        return np.array([function.rate(one, self.design) for one in weights])
 
-
-def _parameters_start_with_topics(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = _fitted(scaling, case)
-    assert parameters, "`initial` gives no array, so the number of topics is lost."
-    for name, value in parameters.items():
-        assert ":" not in name or isinstance(scaling, Product), f"{name!r} has a colon."
-        assert len(value) == len(case.prior_shape), f"{name!r} does not have topics first."
-        assert np.isfinite(value).all(), f"{name!r} is not finite after an update."
-
-
-def _shapes(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = _fitted(scaling, case)
-    shape = case.exposure.shape
-    for method in (scaling.expected_rate, scaling.expected_log_rate, scaling.expected_scale):
-        assert method(parameters, case.design).shape == shape, method.__name__
-    assert scaling.prior_terms(parameters).shape == shape[1:]
-    assert scaling.log_rate_total(parameters, case.design).shape == shape[1:]
-
-
-def _unlabelled_documents_have_rate_one(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = _fitted(scaling, case)
-    unlabelled = csr_array((5, case.design.shape[1]))
-    np.testing.assert_allclose(scaling.expected_rate(parameters, unlabelled), 1.0)
-    np.testing.assert_allclose(scaling.expected_log_rate(parameters, unlabelled), 0.0, atol=1e-12)
-
-
-def _documents_are_independent(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = _fitted(scaling, case)
-    whole = scaling.expected_rate(parameters, case.design)
-    order = np.arange(len(whole))[::-1]
-    np.testing.assert_allclose(
-        scaling.expected_rate(parameters, case.design[order]), whole[order], rtol=1e-12
-    )
-
-
-def _topics_are_independent(scaling: ScalingFunction, case: ScalingCase) -> None:
-    start, chosen = _fitted(scaling, case, n_updates=0), [2, 0]
-    exposure = np.ascontiguousarray(case.exposure[:, chosen])
-    few = ScalingCase(case.design, case.prior_shape[chosen], exposure)
-    part = _updated(scaling, few, take_topics(start, chosen))
-    for name, value in take_topics(_updated(scaling, case, start), chosen).items():
-        np.testing.assert_allclose(part[name], value, rtol=1e-4, atol=1e-6, err_msg=name)
-
-
-def _totals_are_sums(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = _fitted(scaling, case)
-    log_rate = scaling.expected_log_rate(parameters, case.design)
-    total = scaling.log_rate_total(parameters, case.design)
-    np.testing.assert_allclose(total, log_rate.sum(axis=0), rtol=1e-9, atol=1e-9)
-
-
-def _draws(scaling: ScalingFunction, case: ScalingCase, parameters: Parameters) -> FloatArray:
-    rng = np.random.default_rng(0)
-    return np.array(
-        [scaling.rate(scaling.draw_posterior(parameters, rng), case.design) for _ in range(_DRAWS)]
-    )
+    def assert_never_lowers(
+        self, update: Callable[[Parameters], Parameters], n_updates: int
+    ) -> FloatArray:
+        """Raise if an update lowers the objective; return the last objective, [T]."""
+        parameters = self.fitted(0)
+        before = self.objective(parameters)
+        for step in range(n_updates):
+            parameters = update(parameters)
+            after = self.objective(parameters)
+            fall = before - after
+            assert (fall <= _ROUNDING * (1.0 + np.abs(before))).all(), (
+                f"update {step} lowers the objective by {fall.max():.3g}."
+            )
+            before = after
+        return before
 
 
 def _assert_mean(draws: FloatArray, expected: FloatArray, what: str) -> None:
@@ -207,130 +159,132 @@ def _assert_mean(draws: FloatArray, expected: FloatArray, what: str) -> None:
     assert (worst <= 0).all(), f"{what} is off by up to {worst.max():.3g} more than chance."
 
 
-def _expectations_match_draws(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = _fitted(scaling, case)
-    draws = _draws(scaling, case, parameters)
-    _assert_mean(draws, scaling.expected_rate(parameters, case.design), "expected_rate")
-    log_rate = scaling.expected_log_rate(parameters, case.design)
-    _assert_mean(np.log(draws), log_rate, "expected_log_rate")
+class _Checks(_Trial):
+    def check_initial_rates_are_one(self) -> None:
+        rate = self.scaling.expected_rate(self.fitted(0), self.design)
+        np.testing.assert_allclose(rate, 1.0, atol=1e-12)
+
+    def check_parameters_start_with_topics(self) -> None:
+        parameters = self.fitted()
+        assert parameters, "`initial` gives no array, so the number of topics is lost."
+        for name, value in parameters.items():
+            assert ":" not in name or isinstance(self.scaling, Product), f"{name!r} has a colon."
+            assert len(value) == self.n_topics, f"{name!r} does not have topics first."
+            assert np.isfinite(value).all(), f"{name!r} is not finite after an update."
+
+    def check_shapes(self) -> None:
+        function, parameters, shape = self.scaling, self.fitted(), self.case.exposure.shape
+        for method in (function.expected_rate, function.expected_log_rate, function.expected_scale):
+            assert method(parameters, self.design).shape == shape, method.__name__
+        assert function.prior_terms(parameters).shape == shape[1:]
+        assert function.log_rate_total(parameters, self.design).shape == shape[1:]
+
+    def check_unlabelled_documents_have_rate_one(self) -> None:
+        parameters, unlabelled = self.fitted(), csr_array((5, self.design.shape[1]))
+        np.testing.assert_allclose(self.scaling.expected_rate(parameters, unlabelled), 1.0)
+        log_rate = self.scaling.expected_log_rate(parameters, unlabelled)
+        np.testing.assert_allclose(log_rate, 0.0, atol=1e-12)
+
+    def check_documents_are_independent(self) -> None:
+        parameters = self.fitted()
+        whole = self.scaling.expected_rate(parameters, self.design)
+        reverse = self.scaling.expected_rate(parameters, self.design[::-1])
+        np.testing.assert_allclose(reverse, whole[::-1], rtol=1e-12)
+
+    def check_topics_are_independent(self) -> None:
+        start, chosen = self.fitted(0), [2, 0]
+        exposure = np.ascontiguousarray(self.case.exposure[:, chosen])
+        few = take_topics(start, chosen)
+        part = self.scaling.update(few, self.design, self.case.prior_shape[chosen], exposure)
+        whole = self.scaling.update(start, *self.given)
+        for name, value in take_topics(whole, chosen).items():
+            np.testing.assert_allclose(part[name], value, rtol=1e-4, atol=1e-6, err_msg=name)
+
+    def check_totals_are_sums(self) -> None:
+        parameters = self.fitted()
+        log_rate = self.scaling.expected_log_rate(parameters, self.design)
+        total = self.scaling.log_rate_total(parameters, self.design)
+        np.testing.assert_allclose(total, log_rate.sum(axis=0), rtol=1e-9, atol=1e-9)
+
+    def check_expectations_match_draws(self) -> None:
+        parameters = self.fitted()
+        draws = self.draws(parameters)
+        rate = self.scaling.expected_rate(parameters, self.design)
+        log_rate = self.scaling.expected_log_rate(parameters, self.design)
+        _assert_mean(draws, rate, "expected_rate")
+        _assert_mean(np.log(draws), log_rate, "expected_log_rate")
+        # Jensen's inequality.
+        assert (log_rate <= np.log(rate) + 1e-9).all()
+
+    def check_scale_matches_draws(self) -> None:
+        # Twenty times the data: with a narrower posterior the mean of 1 / rate has a variance.
+        case = self.case
+        certain = ScalingCase(case.design, case.prior_shape * 20.0, case.exposure * 20.0)
+        parameters = _Trial(self.scaling, certain).fitted()
+        carried = np.asarray(abs(self.design).sum(axis=1)) > 0
+        expected = self.scaling.expected_scale(parameters, self.design)
+        draws = 1.0 / self.draws(parameters)
+        _assert_mean(draws[:, carried], expected[carried], "expected_scale")
+
+    def check_update_never_lowers_the_objective(self) -> None:
+        self.assert_never_lowers(lambda start: self.scaling.update(start, *self.given), n_updates=5)
+
+    def check_update_converges(self) -> None:
+        own = self.fitted(30)
+        slow = ScalingFunction.update(self.scaling, own, *self.given)
+        gain = (self.objective(slow) - self.objective(own)).max()
+        assert gain < 2e-5, f"after 30 updates the numerical maximum is still {gain:.3g} higher."
+
+    def check_update_leaves_its_arguments_alone(self) -> None:
+        parameters = self.fitted(1)
+        kept = {name: value.copy() for name, value in parameters.items()}
+        exposure = self.case.exposure.copy()
+        self.scaling.update(parameters, self.design, self.case.prior_shape, exposure)
+        np.testing.assert_array_equal(exposure, self.case.exposure)
+        for name, value in kept.items():
+            np.testing.assert_array_equal(parameters[name], value, err_msg=name)
+
+    def check_prior_draws_have_shape(self) -> None:
+        rng, shape = np.random.default_rng(0), (self.n_topics, self.design.shape[1])
+        weights = self.scaling.draw_prior(*shape, rng)
+        drawn = self.scaling.draw_posterior(self.fitted(), rng)
+        for name, value in (("draw_prior", weights), ("draw_posterior", drawn)):
+            # A product lays its factors' weights side by side, so they need one column per label.
+            assert value.shape in (shape, (shape[0], 0)), f"{name} does not give weights [T, J]."
+        rate = self.scaling.rate(weights, self.design)
+        assert rate.shape == self.case.exposure.shape
+        assert (rate > 0).all()
 
 
-def _jensen(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = _fitted(scaling, case)
-    rate = scaling.expected_rate(parameters, case.design)
-    assert (scaling.expected_log_rate(parameters, case.design) <= np.log(rate) + 1e-9).all()
-
-
-def _scale_matches_draws(scaling: ScalingFunction, case: ScalingCase) -> None:
-    # Twenty times the data: with a narrower posterior the mean of 1 / rate has a variance.
-    certain = ScalingCase(case.design, case.prior_shape * 20.0, case.exposure * 20.0)
-    parameters = _fitted(scaling, certain)
-    draws = 1.0 / _draws(scaling, certain, parameters)
-    carried = np.asarray(abs(case.design).sum(axis=1)) > 0
-    expected = scaling.expected_scale(parameters, case.design)
-    _assert_mean(draws[:, carried], expected[carried], "expected_scale")
-
-
-def _objective(scaling: ScalingFunction, case: ScalingCase, parameters: Parameters) -> FloatArray:
-    return scaling.objective(parameters, case.design, case.prior_shape, case.exposure)
-
-
-def _assert_never_lowers(
-    scaling: ScalingFunction,
-    case: ScalingCase,
-    update: Callable[[Parameters], Parameters],
-    n_updates: int,
-) -> FloatArray:
-    """Raise if an update lowers the objective; return the objective after the last one, [T]."""
-    parameters = _fitted(scaling, case, n_updates=0)
-    before = _objective(scaling, case, parameters)
-    for step in range(n_updates):
-        parameters = update(parameters)
-        after = _objective(scaling, case, parameters)
-        fall = before - after
-        assert (fall <= _ROUNDING * (1.0 + np.abs(before))).all(), (
-            f"update {step} lowers the objective by {fall.max():.3g}."
+class _ChecksOfSums(_Trial):
+    def check_statistics_add(self) -> None:
+        parameters, exposure = self.fitted(), self.case.exposure
+        whole, head, tail = (
+            self.scaling.statistics(parameters, self.design[rows], exposure[rows])
+            for rows in (slice(None), slice(17), slice(17, None))
         )
-        before = after
-    return before
+        for name, value in whole.items():
+            np.testing.assert_allclose(head[name] + tail[name], value, rtol=1e-10, err_msg=name)
 
+    def check_label_totals_are_enough(self) -> None:
+        """Fits that see documents once, or in shards, know the labels' totals alone."""
+        parameters = self.fitted()
+        total = csr_array(np.asarray(self.design.sum(axis=0)).reshape(1, -1))
+        found, whole = (
+            self.scaling.log_rate_total(parameters, own) for own in (total, self.design)
+        )
+        told = "E[ln rho] is not linear in the labels, as updates from sums need it."
+        np.testing.assert_allclose(found, whole, rtol=1e-8, atol=1e-10, err_msg=told)
 
-def _update_never_lowers_the_objective(scaling: ScalingFunction, case: ScalingCase) -> None:
-    _assert_never_lowers(scaling, case, partial(_updated, scaling, case), n_updates=5)
+    def check_additive_update_never_lowers_the_objective(self) -> None:
+        limits, prior_shape = DesignLimits.of(self.design), self.case.prior_shape
 
+        def update(parameters: Parameters) -> Parameters:
+            sums = self.scaling.statistics(parameters, self.design, self.case.exposure)
+            return self.scaling.update_from_statistics(parameters, sums, prior_shape, limits)
 
-def _update_converges(scaling: ScalingFunction, case: ScalingCase) -> None:
-    own = _fitted(scaling, case, n_updates=30)
-    slow = ScalingFunction.update(scaling, own, case.design, case.prior_shape, case.exposure)
-    gain = _objective(scaling, case, slow) - _objective(scaling, case, own)
-    assert (gain < 2e-5).all(), (
-        f"after 30 updates the numerical maximum is still {gain.max():.3g} higher."
-    )
-
-
-def _update_leaves_its_arguments_alone(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = _fitted(scaling, case, n_updates=1)
-    kept = {name: value.copy() for name, value in parameters.items()}
-    exposure = case.exposure.copy()
-    scaling.update(parameters, case.design, case.prior_shape, exposure)
-    np.testing.assert_array_equal(exposure, case.exposure)
-    for name, value in kept.items():
-        np.testing.assert_array_equal(parameters[name], value, err_msg=name)
-
-
-def _prior_draws_have_shape(scaling: ScalingFunction, case: ScalingCase) -> None:
-    rng = np.random.default_rng(0)
-    shape = (len(case.prior_shape), case.design.shape[1])
-    weights = scaling.draw_prior(*shape, rng)
-    drawn = scaling.draw_posterior(_fitted(scaling, case), rng)
-    for name, value in (("draw_prior", weights), ("draw_posterior", drawn)):
-        # A product lays its factors' weights side by side, so they need one column per label.
-        assert value.shape in (shape, (shape[0], 0)), f"{name} does not give weights [T, J]."
-    rate = scaling.rate(weights, case.design)
-    assert rate.shape == case.exposure.shape
-    assert (rate > 0).all()
-
-
-def _statistics_add(scaling: ScalingFunction, case: ScalingCase) -> None:
-    parameters = _fitted(scaling, case)
-    whole = scaling.statistics(parameters, case.design, case.exposure)
-    head = scaling.statistics(parameters, case.design[:17], case.exposure[:17])
-    tail = scaling.statistics(parameters, case.design[17:], case.exposure[17:])
-    for name, value in whole.items():
-        np.testing.assert_allclose(head[name] + tail[name], value, rtol=1e-10, err_msg=name)
-
-
-def _label_totals_are_enough(scaling: ScalingFunction, case: ScalingCase) -> None:
-    """Fits that see documents once, or in shards, know the labels' totals alone."""
-    parameters = _fitted(scaling, case)
-    total = csr_array(np.asarray(case.design.sum(axis=0)).reshape(1, -1))
-    np.testing.assert_allclose(
-        scaling.log_rate_total(parameters, total),
-        scaling.log_rate_total(parameters, case.design),
-        rtol=1e-8,
-        atol=1e-10,
-        err_msg="E[ln rho] is not linear in the labels, as updates from sums need it.",
-    )
-
-
-def _additive_update_never_lowers_the_objective(
-    scaling: ScalingFunction, case: ScalingCase
-) -> None:
-    limits = DesignLimits.of(case.design)
-
-    def update(parameters: Parameters) -> Parameters:
-        sums = scaling.statistics(parameters, case.design, case.exposure)
-        return scaling.update_from_statistics(parameters, sums, case.prior_shape, limits)
-
-    last = _assert_never_lowers(scaling, case, update, n_updates=20)
-    first, best = (_objective(scaling, case, _fitted(scaling, case, n)) for n in (0, 30))
-    assert (best - last <= 0.5 * (best - first) + 1e-6).all(), (
-        "twenty additive updates do not cover half of the distance to the maximum."
-    )
-
-
-_CHECKS_OF_SUMS = (
-    _statistics_add,
-    _label_totals_are_enough,
-    _additive_update_never_lowers_the_objective,
-)
+        last = self.assert_never_lowers(update, n_updates=20)
+        first, best = (self.objective(self.fitted(n)) for n in (0, 30))
+        assert (best - last <= 0.5 * (best - first) + 1e-6).all(), (
+            "twenty additive updates do not cover half of the distance to the maximum."
+        )

@@ -52,16 +52,111 @@ class TermCase:
         """The term, bound to the labels."""
         return self.space.depends(self.term.columns[0])[-1]
 
-    def parts(self, space: LabelDesign, values: csr_array) -> list[csr_array]:
-        """The columns that the term is made from."""
-        slices, design = space.schema.slices(), space.design(values)
+    def parts(self, rows: object = slice(None)) -> list[csr_array]:
+        """The columns that the term is made from, in some documents."""
+        values, slices = csr_array(self.values[rows]), self.space.schema.slices()
         if self.term.main:
             return [csr_array(values[:, slices[name]]) for name in self.term.columns]
-        return [csr_array(design[:, space.columns_of(name)]) for name in self.term.columns]
+        design = self.space.design(values)
+        return [csr_array(design[:, self.space.columns_of(name)]) for name in self.term.columns]
 
     def expand(self, rows: object = slice(None)) -> csr_array:
         """The term's columns of some documents."""
-        return self.bound.expand(self.parts(self.space, csr_array(self.values[rows])))
+        return self.bound.expand(self.parts(rows))
+
+    def check_settings(self) -> None:
+        """The constructor takes the settings."""
+        term = self.term
+        assert type(term)(*term.columns, **term.settings()) == term
+        json.dumps(term.settings())
+
+    def check_names(self) -> None:
+        """Each column has a name of its own."""
+        names = self.bound.names
+        assert len(set(names)) == len(names)
+        assert self.expand().shape == (_DOCUMENTS, len(names))
+
+    def check_rows(self) -> None:
+        """A document's columns do not depend on other documents."""
+        rows = np.arange(_DOCUMENTS)[::-2]
+        whole = self.expand().toarray()
+        assert np.isfinite(whole).all()
+        np.testing.assert_allclose(self.expand(rows).toarray(), whole[rows], atol=_ROUNDING)
+        nothing = self.expand(np.zeros(0, dtype=np.int64))
+        assert nothing.shape == (0, whole.shape[1])
+
+    def check_missing(self) -> None:
+        """Nothing is stored where a label is missing."""
+        assert not np.diff(self.expand().indptr)[::6].any()
+
+    def check_values(self) -> None:
+        """The design holds the values of all labels."""
+        found = self.space.values(self.space.design(self.values))
+        np.testing.assert_array_equal(found.toarray(), self.values.toarray())
+        if self.bound.exclusive:
+            assert np.diff(found.indptr).max() <= 1
+
+    def check_learned(self) -> None:
+        """What is learned can be written to a file and read again."""
+        learned = {term: json.loads(json.dumps(dict(term.fitted))) for term in self.space.terms}
+        again = LabelDesign.fit(self.scaling, self.space.schema, learned=learned)
+        assert again.names == self.space.names
+        found, before = again.design(self.values), self.space.design(self.values)
+        np.testing.assert_array_equal(found.toarray(), before.toarray())
+
+    def check_growth(self) -> None:
+        """Columns stay the same when further tags and levels come."""
+        kinds = [block.kind for block in self.labels.blocks]
+        later = _make_case(self.term, kinds, _LEVELS + 2)
+        grown = self.space.grown(later.space.schema, self.scaling)
+        position = self.space.positions_in(grown)
+        found = grown.design(grown.schema.encode(self.labels, warn=False)).toarray()
+        before = self.space.design(self.values).toarray()
+        np.testing.assert_allclose(found[:, position], before, atol=_ROUNDING)
+        others = np.setdiff1d(np.arange(found.shape[1]), position)
+        assert not found[:, others].any()
+
+    def check_page(self) -> None:
+        """Points and products say what the columns are."""
+        term, found = self.bound, self.expand().toarray()
+        if term.products:
+            first, second = (part.toarray() for part in self.parts())
+            for column, (i, j) in enumerate(term.products):
+                np.testing.assert_allclose(found[:, column], first[:, i] * second[:, j])
+        name = term.columns[0]
+        if term.main and self.space.schema.kind(name) == "number" and len(term.names):
+            single = self.space.single_values(name)
+            points = term.points(-2.0, 2.0) if single is None else single
+            middle = points if single is not None else (points[1:] + points[:-1]) / 2.0
+            there, wanted = (term.expand([_numbers(x)]).toarray() for x in (points, middle))
+            for column in range(wanted.shape[1]):
+                between = np.interp(middle, points, there[:, column])
+                # Curves are nearly straight between the points of a table.
+                np.testing.assert_allclose(between, wanted[:, column], atol=0.05)
+
+    def check_model(self) -> None:
+        """A model takes the term: expected topics sum to 1, and effects to 0."""
+        from hdsp.estimator import HDSP
+
+        counts = np.random.default_rng(1).poisson(1.0, size=(_DOCUMENTS, 12))
+        model = HDSP(3, scaling=self.scaling, random_state=0, max_iter=3, tol=0.0)
+        with warnings.catch_warnings():
+            # So few passes do not converge, and so few documents may not separate all columns.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", LabelDataWarning)
+            model.fit(counts, labels=self.labels)
+            expected = model.expected_topics(self.labels)
+            np.testing.assert_allclose(expected.sum(axis=1), 1.0)
+            effects = model.label_effects()["effect"].to_numpy().reshape(-1, len(model.components_))
+        effects = effects[~np.isnan(effects).any(axis=1)]
+        # Proportions are kept in half precision.
+        np.testing.assert_allclose(effects.sum(axis=1), 0.0, atol=1e-3)
+
+
+def _numbers(values: FloatArray) -> csr_array:
+    """A sparse column [M, 1] in which every value is stored, zeros too."""
+    n = len(values)
+    return csr_array((values, np.zeros(n, dtype=np.int64), np.arange(n + 1)), shape=(n, 1))
 
 
 def check_term(term: Term) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -85,20 +180,11 @@ def check_term(term: Term) -> Iterator[tuple[str, Callable[[], None]]]:
     >>> for name, check in check_term(Spline("day")):
     ...     check()
     """
+    checks = [check for name, check in vars(TermCase).items() if name.startswith("check_")]
     for kinds in product([kind for kind in KINDS if kind in term.kinds], repeat=term.n_sources):
         case = _make_case(term, kinds)
-        for check in (
-            _check_settings,
-            _check_names,
-            _check_rows,
-            _check_missing,
-            _check_values,
-            _check_learned,
-            _check_growth,
-            _check_page,
-            _check_model,
-        ):
-            title = (check.__doc__ or "").rstrip(".")
+        for check in checks:
+            title = (check.__doc__ or check.__name__).rstrip(".")
             yield f"{title} ({', '.join(kinds)})", partial(check, case)
 
 
@@ -125,109 +211,3 @@ def _make_case(term: Term, kinds: Sequence[Kind], n_levels: int = _LEVELS) -> Te
     schema = LabelSchema.of(labels)
     values = schema.encode(labels)
     return TermCase(term, scaling, labels, LabelDesign.fit(scaling, schema, values), values)
-
-
-def _check_settings(case: TermCase) -> None:
-    """The constructor takes the settings."""
-    term = case.term
-    assert type(term)(*term.columns, **term.settings()) == term
-    json.dumps(term.settings())
-
-
-def _check_names(case: TermCase) -> None:
-    """Each column has a name of its own."""
-    names = case.bound.names
-    assert len(set(names)) == len(names)
-    assert case.expand().shape == (_DOCUMENTS, len(names))
-
-
-def _check_rows(case: TermCase) -> None:
-    """A document's columns do not depend on other documents."""
-    rows = np.arange(_DOCUMENTS)[::-2]
-    whole = case.expand().toarray()
-    assert np.isfinite(whole).all()
-    np.testing.assert_allclose(case.expand(rows).toarray(), whole[rows], atol=_ROUNDING)
-    nothing = case.expand(np.zeros(0, dtype=np.int64))
-    assert nothing.shape == (0, whole.shape[1])
-
-
-def _check_missing(case: TermCase) -> None:
-    """Nothing is stored where a label is missing."""
-    assert not np.diff(case.expand().indptr)[::6].any()
-
-
-def _check_values(case: TermCase) -> None:
-    """The design holds the values of all labels."""
-    found = case.space.values(case.space.design(case.values))
-    np.testing.assert_array_equal(found.toarray(), case.values.toarray())
-    if case.bound.exclusive:
-        assert np.diff(found.indptr).max() <= 1
-
-
-def _check_learned(case: TermCase) -> None:
-    """What is learned can be written to a file and read again."""
-    learned = [json.loads(json.dumps(dict(term.fitted))) for term in case.space.terms]
-    again = LabelDesign.fit(
-        case.scaling, case.space.schema, learned=dict(zip(case.space.terms, learned, strict=True))
-    )
-    assert again.names == case.space.names
-    found, before = again.design(case.values), case.space.design(case.values)
-    np.testing.assert_array_equal(found.toarray(), before.toarray())
-
-
-def _check_growth(case: TermCase) -> None:
-    """Columns stay the same when further tags and levels come."""
-    kinds = [block.kind for block in case.labels.blocks]
-    later = _make_case(case.term, kinds, _LEVELS + 2)
-    grown = case.space.grown(later.space.schema, case.scaling)
-    position = case.space.positions_in(grown)
-    found = grown.design(grown.schema.encode(case.labels, warn=False)).toarray()
-    before = case.space.design(case.values).toarray()
-    np.testing.assert_allclose(found[:, position], before, atol=_ROUNDING)
-    others = np.setdiff1d(np.arange(found.shape[1]), position)
-    assert not found[:, others].any()
-
-
-def _check_page(case: TermCase) -> None:
-    """Points and products say what the columns are."""
-    term, found = case.bound, case.expand().toarray()
-    parts = case.parts(case.space, case.values)
-    if term.products:
-        first, second = (part.toarray() for part in parts)
-        for column, (i, j) in enumerate(term.products):
-            np.testing.assert_allclose(found[:, column], first[:, i] * second[:, j])
-    name = term.columns[0]
-    if term.main and case.space.schema.kind(name) == "number" and len(term.names):
-        single = case.space.single_values(name)
-        points = term.points(-2.0, 2.0) if single is None else single
-        middle = points if single is not None else (points[1:] + points[:-1]) / 2.0
-        there, wanted = (term.expand([_numbers(x)]).toarray() for x in (points, middle))
-        for column in range(wanted.shape[1]):
-            between = np.interp(middle, points, there[:, column])
-            # Curves are nearly straight between the points of a table.
-            np.testing.assert_allclose(between, wanted[:, column], atol=0.05)
-
-
-def _numbers(values: FloatArray) -> csr_array:
-    """A sparse column [M, 1] in which every value is stored, zeros too."""
-    n = len(values)
-    return csr_array((values, np.zeros(n, dtype=np.int64), np.arange(n + 1)), shape=(n, 1))
-
-
-def _check_model(case: TermCase) -> None:
-    """A model takes the term: expected topics sum to 1, and effects to 0."""
-    from hdsp.estimator import HDSP
-
-    counts = np.random.default_rng(1).poisson(1.0, size=(_DOCUMENTS, 12))
-    model = HDSP(3, scaling=case.scaling, random_state=0, max_iter=3, tol=0.0)
-    with warnings.catch_warnings():
-        # So few passes do not converge, and so few documents may not separate all columns.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", LabelDataWarning)
-        model.fit(counts, labels=case.labels)
-        expected = model.expected_topics(case.labels)
-        np.testing.assert_allclose(expected.sum(axis=1), 1.0)
-        effects = model.label_effects()["effect"].to_numpy().reshape(-1, len(model.components_))
-    effects = effects[~np.isnan(effects).any(axis=1)]
-    # Proportions are kept in half precision.
-    np.testing.assert_allclose(effects.sum(axis=1), 0.0, atol=1e-3)
