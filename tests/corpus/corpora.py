@@ -1,14 +1,18 @@
 """Corpora to write, drawn by Hypothesis, and what it means that two are the same."""
 
+import json
+
 import numpy as np
 import pandas
+import pyarrow as pa
 from hypothesis import strategies as st
+from pyarrow import feather, parquet
 from scipy.sparse import csr_array
 
 from hdsp.corpus import Corpus, LabelBlock, Labels, TextSettings
 
 NAMES = st.text(st.characters(exclude_categories=()), max_size=6)
-NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
+TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow")
 
 
 @st.composite
@@ -92,3 +96,20 @@ def example(n_documents=50, **options):
     )
     ids = [f"document {m}" for m in range(n_documents)]
     return Corpus.from_texts(texts, labels, ids=ids, **options)
+
+
+def write(path, table):
+    """Write a table in the format that its name tells."""
+    suffix = path.suffix
+    if suffix in (".csv", ".tsv"):
+        frame = pandas.DataFrame(table)
+        if "tags" in table:
+            frame["tags"] = [json.dumps(tags) for tags in table["tags"]]
+        frame.to_csv(path, index=False, sep="," if suffix == ".csv" else "\t")
+    elif suffix == ".jsonl":
+        rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif suffix == ".parquet":
+        parquet.write_table(pa.table(table), path, row_group_size=17)
+    else:
+        feather.write_feather(pa.table(table), path, chunksize=13)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array, csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer
 
-from hdsp.corpus import Corpus
+from hdsp.corpus import Corpus, TextSettings
 
 COUNTS = np.array([[1, 0, 2], [0, 0, 0], [0, 0.5, 3]])
 
@@ -54,50 +54,61 @@ def test_a_corpus_is_immutable():
         corpus.words = ()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"counts": [1, 2]}, ValueError, "two dimensions, documents by columns. Got 1 dimension"),
-        ({"counts": [[1], [1, 2]]}, ValueError, "must have rows of equal length. Got ragged rows."),
-        ({"counts": [["a"]]}, TypeError, "real numbers. Got a matrix: its type is <U1."),
-        ({"counts": [[0, -1]]}, ValueError, "must be non-negative. Got -1.0 at row 0, column 1."),
+TEXTS = ["the cat sat on the mat", "the dog sat", "A cat and a dog"]
+BAD_COUNTS = "`counts` of Corpus must "
+BAD_WORDS = "`words` of Corpus must "
+BAD_TEXTS = "`texts` of Corpus.from_texts must be "
+BAD = [
+    (
+        lambda: Corpus([1, 2]),
+        f"{BAD_COUNTS}be a matrix with two dimensions, documents by columns. Got 1",
+    ),
+    (lambda: Corpus([[1], [1, 2]]), f"{BAD_COUNTS}have rows of equal length. Got ragged rows."),
+    (lambda: Corpus([["a"]]), f"{BAD_COUNTS}contain real numbers. Got a matrix: its type is <U1."),
+    (lambda: Corpus([[0, -1]]), f"{BAD_COUNTS}be non-negative. Got -1.0 at row 0, column 1."),
+    (lambda: Corpus([[0], [np.nan]]), f"{BAD_COUNTS}be numbers up to 1e+15. Got nan at row 1, col"),
+    (lambda: Corpus(csr_array([[np.inf]])), f"{BAD_COUNTS}be numbers up to 1e+15. Got inf at"),
+    (lambda: Corpus(csr_array([[1e300]])), f"{BAD_COUNTS}be numbers up to 1e+15. Got 1e+300 at"),
+    (lambda: Corpus(COUNTS, "abc"), f"{BAD_WORDS}be a sequence of words. Got one string. Pass a"),
+    (lambda: Corpus(COUNTS, ["a"]), f"{BAD_WORDS}name each of the 3 columns of the counts. Got 1"),
+    (lambda: Corpus(COUNTS, ["a", "b", 3]), f"{BAD_WORDS}be strings. Got 3 at position 2."),
+    (lambda: Corpus(COUNTS, list("aba")), f"{BAD_WORDS}have unique words. Got 'a' more than once."),
+    (
+        lambda: Corpus(COUNTS, labels=["a"]),
+        "`labels` of Corpus must have one row for each of the 3 documents. Got 1 row.",
+    ),
+    (lambda: Corpus([[1]], ids=["a", "b"]), "must name each of the 1 document. Got 2 ids. Pass"),
+    (lambda: Corpus.from_texts("a text"), f"{BAD_TEXTS}a sequence of strings. Got one string."),
+    (lambda: Corpus.from_texts(["a", 3]), f"{BAD_TEXTS}strings. Got 3 at position 1."),
+    (lambda: Corpus.from_texts(["the", "and"]), "No word of 2 texts is left to count. Pass more"),
+    (lambda: Corpus.from_texts(["", ""]), "No word of 2 texts is left to count. Pass more texts"),
+    (lambda: Corpus.from_texts(["same words"] * 30), "No word of 30 texts is left to count."),
+    (
+        lambda: Corpus.from_texts(TEXTS, labels=["a"]),
+        "`labels` of Corpus.from_texts must have one row for each of the 3 documents.",
+    ),
+    (
+        lambda: Corpus.from_texts(TEXTS, text_settings="english"),
+        "`text_settings` of Corpus.from_texts must be TextSettings, a CountVectorizer or a func",
+    ),
+    *(
         (
-            {"counts": [[0], [np.nan]]},
-            ValueError,
-            "must be numbers up to 1e+15. Got nan at row 1, column 0.",
-        ),
-        ({"counts": csr_array([[np.inf]])}, ValueError, "must be numbers up to 1e+15. Got inf at"),
-        (
-            {"counts": csr_array([[1e300]])},
-            ValueError,
-            "must be numbers up to 1e+15. Got 1e+300 at",
-        ),
-    ],
-)
-def test_wrong_counts(arguments, error, message):
-    with pytest.raises(error, match=re.escape(message)) as caught:
-        Corpus(**arguments)
-    assert str(caught.value).startswith("`counts` of Corpus must")
+            lambda size=size: Corpus(COUNTS).split(test_size=size),
+            f"`test_size` of Corpus.split must be between 0 and 1. Got {size}.",
+        )
+        for size in (0, 1, -1, 1.5, float("nan"))
+    ),
+    (
+        lambda: Corpus(COUNTS).split(test_size=1e-9, random_state=0),
+        "must leave documents on both sides. Got 0 test documents out of 3. Change",
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("words", "error", "message"),
-    [
-        ("abc", TypeError, "must be a sequence of words. Got one string. Pass a list."),
-        (["a"], ValueError, "must name each of the 3 columns of the counts. Got 1 word."),
-        (["a", "b", 3], TypeError, "must be strings. Got 3 at position 2."),
-        (["a", "b", "a"], ValueError, "must have unique words. Got 'a' more than once."),
-    ],
-)
-def test_wrong_words(words, error, message):
-    with pytest.raises(error, match=re.escape(f"`words` of Corpus {message}")):
-        Corpus(COUNTS, words=words)
-
-
-def test_wrong_labels():
-    message = "`labels` of Corpus must have one row for each of the 3 documents. Got 1 row."
-    with pytest.raises(ValueError, match=re.escape(message)):
-        Corpus(COUNTS, labels=["a"])
+@pytest.mark.parametrize(("call", "message"), BAD)
+def test_bad_inputs(call, message):
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        call()
 
 
 @given(st.integers(1, 30), st.data())
@@ -121,20 +132,6 @@ def test_split_follows_the_stated_draws():
     assert test.labels.blocks[0].values.indices.tolist() == np.flatnonzero(is_test).tolist()
 
 
-def test_wrong_splits():
-    corpus = Corpus(np.eye(3))
-    for size in (0, 1, -1, 1.5, float("nan")):
-        message = f"`test_size` of Corpus.split must be between 0 and 1. Got {size}."
-        with pytest.raises(ValueError, match=re.escape(message)):
-            corpus.split(test_size=size)
-    message = "must leave documents on both sides. Got 0 test documents out of 3. Change"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        corpus.split(test_size=1e-9, random_state=0)
-
-
-TEXTS = ["the cat sat on the mat", "the dog sat", "A cat and a dog"]
-
-
 def test_texts_of_a_small_corpus_keep_every_word():
     corpus = Corpus.from_texts(TEXTS, labels=pd.DataFrame({"n": [1, 2, 3]}))
     assert corpus.words == ("cat", "dog", "mat", "sat")
@@ -151,27 +148,6 @@ def test_texts_like_another_corpus():
     fitted = CountVectorizer().fit(["dog cat"])
     assert Corpus.from_texts(TEXTS, text_settings=fitted).words == ("cat", "dog")
     assert Corpus.from_texts(TEXTS, text_settings=str.split).words[0] == "A"
-    with pytest.raises(TypeError, match=r"`text_settings` of Corpus.from_texts must be TextSett"):
-        Corpus.from_texts(TEXTS, text_settings="english")
-
-
-def test_wrong_texts():
-    message = "`texts` of Corpus.from_texts must be a sequence of strings. Got one string."
-    with pytest.raises(TypeError, match=re.escape(message)):
-        Corpus.from_texts("a text")
-    message = "`texts` of Corpus.from_texts must be strings. Got 3 at position 1."
-    with pytest.raises(TypeError, match=re.escape(message)):
-        Corpus.from_texts(["a text", 3])
-    message = "No word of 2 texts is left to count. Pass more texts, or"
-    for texts in (["the", "and"], ["", ""]):
-        with pytest.raises(ValueError, match=re.escape(message)):
-            Corpus.from_texts(texts)
-    message = "No word of 30 texts is left to count."
-    with pytest.raises(ValueError, match=re.escape(message)):
-        Corpus.from_texts(["same words"] * 30)
-    message = "`labels` of Corpus.from_texts must have one row for each of the 3 documents."
-    with pytest.raises(ValueError, match=re.escape(message)):
-        Corpus.from_texts(TEXTS, labels=["a"])
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -186,3 +162,16 @@ def test_texts_of_a_table_are_a_column_of_it(library):
 def test_a_text_that_is_missing_is_an_empty_document(missing):
     assert Corpus.from_texts(["red hat", missing]).counts.toarray().tolist() == [[1, 1], [0, 0]]
     assert Corpus.from_texts([["red"], missing]).counts.toarray().tolist() == [[1], [0]]
+
+
+def test_a_corpus_keeps_its_settings_and_ids():
+    settings = TextSettings(min_df=1)
+    corpus = Corpus.from_texts(TEXTS * 10, text_settings=settings)
+    assert corpus.text_settings is corpus[3].text_settings is settings
+    for part in corpus.split(random_state=0):
+        assert part.text_settings is settings
+        assert part.words == corpus.words
+    assert Corpus([[1]]).text_settings is None
+    named = Corpus([[1], [2], [3]], ids=["a", "b", "c"])
+    assert (named[[2, 0]].ids, named[1].ids) == (("c", "a"), ("b",))
+    assert Corpus([[1]]).ids is None

@@ -9,17 +9,14 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 import pytest
-from pyarrow import feather, parquet
 
 import hdsp
 from hdsp import TextSettings
 from hdsp.corpus import preparing, shards
 from hdsp.corpus.corpus import Corpus
 from hdsp.exceptions import NotSavedWarning, ReadError
-from tests.corpus.corpora import check_same, check_same_schema
+from tests.corpus.corpora import TABLES, check_same, check_same_schema, write
 
 LABELS = {"tags": "tags", "categories": ["kind", "code"], "numeric": ["year", "when"]}
 
@@ -37,7 +34,7 @@ def make_table(n_rows=60, seed=0):
         "한국어",
         "rare" + "xyz"[seed % 3] * 2,
     ]
-    table = {
+    return {
         "name": [f"row {seed} {m}" for m in range(n_rows)],
         "text": [" ".join(rng.choice(words, rng.integers(0, 6))) or None for _ in range(n_rows)],
         "tags": [list(rng.choice(list("abcde"), rng.integers(0, 3))) for _ in range(n_rows)],
@@ -46,26 +43,15 @@ def make_table(n_rows=60, seed=0):
         "year": rng.choice([1999.0, 0.0, None], n_rows).tolist(),
         "when": rng.choice(["2001-07-02", "2020-01-01T12:00", None], n_rows).tolist(),
     }
-    return table
 
 
-def write(path, table):
-    """Write a table in the format that its name tells."""
-    suffix = path.suffix
-    if suffix in (".csv", ".tsv"):
-        frame = pd.DataFrame({**table, "tags": [json.dumps(tags) for tags in table["tags"]]})
-        frame.to_csv(path, index=False, sep="," if suffix == ".csv" else "\t")
-    elif suffix == ".jsonl":
-        rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    elif suffix == ".parquet":
-        parquet.write_table(pa.table(table), path, row_group_size=17)
-    else:
-        feather.write_feather(pa.table(table), path, chunksize=13)
-
-
-def joined_table(tables):
-    return {name: [value for table in tables for value in table[name]] for name in tables[0]}
+def write_all(folder, tables, suffix=".jsonl"):
+    """Write tables, and one of all their rows; return the files."""
+    files = [folder / f"table{number}{suffix}" for number in range(len(tables))]
+    whole = {name: [value for table in tables for value in table[name]] for name in tables[0]}
+    for file, table in zip([*files, folder / f"whole{suffix}"], [*tables, whole], strict=True):
+        write(file, table)
+    return files
 
 
 @pytest.fixture
@@ -87,16 +73,13 @@ def check_prepared(folder, files, whole, **options):
     assert not [name for name in os.listdir(folder.parent) if name.startswith(".")]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".arrow"])
+@pytest.mark.parametrize("suffix", TABLES)
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_tables_of_every_format(tmp_path, small, monkeypatch, suffix, n_threads):
     monkeypatch.setattr("joblib.effective_n_jobs", lambda n: n_threads)
     monkeypatch.setattr("hdsp.corpus.readers.tables._ROWS", 7)
     tables = [make_table(n, seed) for seed, n in enumerate([50, 1, 33, 70])]
-    files = [tmp_path / f"table{number}{suffix}" for number in range(len(tables))]
-    for file, table in zip(files, tables, strict=True):
-        write(file, table)
-    write(tmp_path / f"whole{suffix}", joined_table(tables))
+    files = write_all(tmp_path, tables, suffix)
     check_prepared(tmp_path / "corpus", files, tmp_path / f"whole{suffix}")
 
 
@@ -114,29 +97,21 @@ def test_tables_of_every_format(tmp_path, small, monkeypatch, suffix, n_threads)
 def test_words_are_chosen_as_in_memory(tmp_path, small, monkeypatch, settings, candidates):
     """Also if the words of drafts are counted in several shares."""
     monkeypatch.setattr(preparing, "_CANDIDATES", candidates)
-    tables = [make_table(50, seed) for seed in range(3)]
-    files = [tmp_path / f"table{number}.jsonl" for number in range(3)]
-    for file, table in zip(files, tables, strict=True):
-        write(file, table)
-    write(tmp_path / "whole.jsonl", joined_table(tables))
+    files = write_all(tmp_path, [make_table(50, seed) for seed in range(3)])
     check_prepared(tmp_path / "corpus", files, tmp_path / "whole.jsonl", text_settings=settings)
 
 
 def test_words_that_are_given(tmp_path, small):
-    write(tmp_path / "a.jsonl", make_table())
+    path, words = tmp_path / "a.jsonl", ("owl", "unheard", "cat")
+    write(path, make_table())
     (tmp_path / "words.txt").write_text("owl\nunheard\ncat\n")
-    by_list = hdsp.prepare_corpus(
-        tmp_path / "a.jsonl", tmp_path / "one", words=["owl", "unheard", "cat"]
-    )
-    by_file = hdsp.prepare_corpus(
-        [tmp_path / "a.jsonl"], tmp_path / "two", words=tmp_path / "words.txt"
-    )
-    like = hdsp.prepare_corpus(tmp_path / "a.jsonl", tmp_path / "three", like=by_list)
-    expected = hdsp.read_table(
-        tmp_path / "a.jsonl", like=Corpus([[0, 0, 0]], by_list.words), text_settings=TextSettings()
-    )
-    for stored in (by_list, by_file, like):
-        assert stored.words == ("owl", "unheard", "cat")
+    like = Corpus([[0, 0, 0]], words)
+    expected = hdsp.read_table(path, like=like, text_settings=TextSettings())
+    for number, options in enumerate(
+        ({"words": list(words)}, {"words": tmp_path / "words.txt"}, {"like": expected})
+    ):
+        stored = hdsp.prepare_corpus([path], tmp_path / str(number), **options)
+        assert stored.words == words
         check_same(stored[:], expected)
 
 
@@ -289,7 +264,7 @@ def test_memory_does_not_grow_with_the_documents(tmp_path):
     (tmp_path / "warm.jsonl").write_text("".join(lines(600)))
     (tmp_path / "some.jsonl").write_text("".join(lines(3000)))
     growth = {}
-    for times in (2, 8):
+    for times in (6, 12):
         run = subprocess.run(
             [sys.executable, "-c", MEMORY, "some.jsonl", str(times)],
             cwd=tmp_path,
@@ -304,4 +279,4 @@ def test_memory_does_not_grow_with_the_documents(tmp_path):
         assert n_documents == 3000 * times
     # In memory, the counts of 18,000 documents would take 21 MB, and their texts 12 MB.
     # The allocator keeps a few MB more or less.
-    assert growth[8] - growth[2] < 12_000_000
+    assert growth[12] - growth[6] < 12_000_000

@@ -1,14 +1,12 @@
 """The same texts give the same words and counts, whichever way they come in."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from hdsp import HDSP, Corpus, TextSettings, read_counts, read_folder, read_table
 from hdsp.cli import main
-from tests.corpus.corpora import check_same
+from tests.corpus.corpora import TABLES, check_same, write
 
 # Twelve subjects, of which the default settings keep some words and drop others: stop words, short
 # words, digits, words in more than half of the documents. Both forms of an accent, other
@@ -42,30 +40,12 @@ TEXTS = make_texts(240)
 FRAME = pd.DataFrame({"text": TEXTS})
 
 
-def csv(folder):
-    FRAME.to_csv(folder / "texts.csv", index=False)
-    return read_table(folder / "texts.csv")
+def table(suffix):
+    def read(folder):
+        write(folder / f"texts{suffix}", {"text": TEXTS})
+        return read_table(folder / f"texts{suffix}")
 
-
-def tsv(folder):
-    FRAME.to_csv(folder / "texts.tsv", index=False, sep="\t")
-    return read_table(folder / "texts.tsv")
-
-
-def json_lines(folder):
-    lines = [json.dumps({"text": text}) + "\n" for text in TEXTS]
-    (folder / "texts.jsonl").write_text("".join(lines))
-    return read_table(folder / "texts.jsonl")
-
-
-def parquet(folder):
-    FRAME.to_parquet(folder / "texts.parquet")
-    return read_table(folder / "texts.parquet")
-
-
-def arrow(folder):
-    FRAME.to_feather(folder / "texts.arrow")
-    return read_table(folder / "texts.arrow")
+    return read
 
 
 def files(folder):
@@ -101,9 +81,7 @@ def test_the_default_rules_bite(corpus):
     assert len(corpus.words) < len(TextSettings().all_words.count(TEXTS)[1])
 
 
-@pytest.mark.parametrize(
-    "read", [csv, tsv, json_lines, parquet, arrow, files, mallet, generator, settings]
-)
+@pytest.mark.parametrize("read", [*map(table, TABLES), files, mallet, generator, settings])
 def test_every_way_in_counts_alike(read, corpus, tmp_path):
     found = read(tmp_path)
     # Labels and ids differ by format.
@@ -113,7 +91,7 @@ def test_every_way_in_counts_alike(read, corpus, tmp_path):
 @pytest.mark.filterwarnings("ignore:HDSP stopped after")
 def test_the_command_counts_alike(corpus, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    csv(tmp_path)
+    FRAME.to_csv("texts.csv", index=False)
     FRAME[:30].to_csv("new.csv", index=False)
     small = ["--n-components", "3", "--max-iter", "2"]
     assert main(["fit", "texts.csv", *small, "-o", "model.hdsp"]) == 0

@@ -118,8 +118,3 @@ def test_stems_are_stored_with_a_model(tmp_path):
     assert read_table(path, like=model).counts.sum() == corpus.counts.sum()
     with pytest.raises(ValueError, match="`text_settings` of read_table must be those of `like`"):
         read_table(path, like=model, stem="german")
-
-
-def test_unknown_languages_of_stems():
-    with pytest.raises(ValueError, match=r"`stem` of TextSettings must be one of .*'klingon'"):
-        TextSettings(stem="klingon")

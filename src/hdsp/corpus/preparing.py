@@ -163,15 +163,12 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
 
 def check_replaceable(folder: Path) -> None:
     """Raise unless a folder does not exist, is empty, or holds a stored corpus and nothing else."""
-    if not folder.exists():
+    names = sorted(os.listdir(folder)) if folder.is_dir() else []
+    others = [name for name in names if not _OWN_NAME.fullmatch(name)]
+    is_corpus = MANIFEST in names and not others
+    if is_corpus or not (names or folder.is_file()):
         return
-    foreign = "a file"
-    if folder.is_dir():
-        names = sorted(os.listdir(folder))
-        others = [name for name in names if not _OWN_NAME.fullmatch(name)]
-        if not names or (not others and MANIFEST in names):
-            return
-        foreign = f"a folder with {(others or names)[0]!r} in it"
+    foreign = f"a folder with {(others or names)[0]!r} in it" if names else "a file"
     raise FileExistsError(
         f"A corpus can only take the place of another, and {str(folder)!r} is {foreign}: choose "
         "another folder, or remove this one."
@@ -264,9 +261,7 @@ def prepare_corpus(
     written = (owner, format, encoding, delimiter, decimal)
     name = name_of(files[0]) + ("" if len(files) == 1 else f" and {len(files) - 1} more")
     with replacing_folder(Path(folder)) as staging:
-        counter = TextCounter(settings)
-        write = partial(_write_draft, counter=counter, folder=staging)
-        drafts = list(counter.map(write, enumerate(_groups(files, wanted, written))))
+        drafts = _write_drafts(_groups(files, wanted, written), settings, staging)
         n_documents = sum(draft.n_documents for draft in drafts)
         if not n_documents:
             raise no_documents(name)
@@ -308,18 +303,24 @@ class _Draft(NamedTuple):
     columns: tuple[tuple[str, ...], ...]
 
 
-def _write_draft(
-    item: tuple[int, tuple[Columns, list[Batch]]], counter: TextCounter, folder: Path
-) -> _Draft:
-    """Count the documents of some batches, and write them to a draft."""
+def _write_drafts(
+    groups: Iterable[tuple[Columns, list[Batch]]], settings: TextSettings, folder: Path
+) -> list[_Draft]:
+    """Count the documents of all tables, and write them to drafts in their order."""
     from hdsp.corpus.shards import write_draft
 
-    number, (columns, batches) = item
-    words, counts = counter.count(list(columns.texts(batches)))
-    labels, path = columns.labels(), folder / f"draft-{number:06d}"
-    write_draft(path, Corpus.trusted(counts=counts, words=words, labels=labels, ids=columns.ids()))
-    names = tuple(block.columns for block in labels.blocks)
-    return _Draft(path, len(labels), len(words), names)
+    counter = TextCounter(settings)
+
+    def write(item: tuple[int, tuple[Columns, list[Batch]]]) -> _Draft:
+        number, (columns, batches) = item
+        words, counts = counter.count(list(columns.texts(batches)))
+        labels, path = columns.labels(), folder / f"draft-{number:06d}"
+        part = Corpus.trusted(counts=counts, words=words, labels=labels, ids=columns.ids())
+        write_draft(path, part)
+        names = tuple(block.columns for block in labels.blocks)
+        return _Draft(path, len(labels), len(words), names)
+
+    return list(counter.map(write, enumerate(groups)))
 
 
 def _choose(drafts: Sequence[_Draft], settings: TextSettings, n_documents: int) -> tuple[str, ...]:

@@ -285,9 +285,9 @@ def as_text_settings(value: Any, owner: str) -> tuple[TextSettings, tuple[str, .
     if value is None or isinstance(value, TextSettings):
         return value or TextSettings(), None
     if hasattr(value, "build_analyzer") and not isinstance(value, type):
-        known = getattr(value, "vocabulary_", None) or value.vocabulary
-        words = None if known is None else tuple(value.get_feature_names_out())
-        return TextSettings.from_vectorizer(value), words
+        settings = TextSettings.from_vectorizer(value)
+        is_fitted = hasattr(value, "vocabulary_") or value.vocabulary is not None
+        return settings, tuple(value.get_feature_names_out()) if is_fitted else None
     if callable(value) and not isinstance(value, type):
         return TextSettings(language=None, lowercase=False, tokenizer=value), None
     raise TypeError(
