@@ -136,7 +136,7 @@ def check_length(got: int, expected: int, subject: str) -> None:
     if got != expected:
         raise ValueError(
             f"{subject} must have one row for each of the {count_of(expected, 'document')}. "
-            f"Got {count_of(got, 'row')}. Pass the labels of the same documents in the same order."
+            f"Got {count_of(got, 'row')}. Pass one for each document, in the same order."
         )
 
 

@@ -46,7 +46,7 @@ def test_groups_that_are_none_are_refused():
     for groups in ("author", 3, [[1], [2]] * 30):
         with pytest.raises(TypeError, match="`groups` of Corpus must hold"):
             corpus_of(groups=groups)
-    with pytest.raises(ValueError, match=r"each of the 60 documents\. Got 2 values"):
+    with pytest.raises(ValueError, match=r"each of the 60 documents\. Got 2 rows"):
         corpus_of(groups=["a", "b"])
 
 

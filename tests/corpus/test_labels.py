@@ -5,12 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, random_array
-from sklearn import config_context
-from sklearn.base import BaseEstimator
-from sklearn.model_selection import GridSearchCV, cross_validate
+from scipy.sparse import csr_array
 
-from hdsp.corpus import Corpus, LabelBlock, Labels
+from hdsp.corpus import LabelBlock, Labels
 
 
 @pytest.fixture
@@ -44,20 +41,11 @@ def test_names_are_qualified_where_they_would_not_be_unique():
     assert two.names == ("u=a", "v=a", "v=u=a")
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        slice(1, 4),
-        slice(None, None, -2),
-        np.array([3, 0, 0]),
-        [2, -1],
-        np.array([False, True, True, False]),
-        [True, False, False, True],
-        [],
-        ...,
-    ],
-    ids=repr,
-)
+KEYS = [slice(1, 4), slice(None, None, -2), np.array([3, 0, 0]), [2, -1], [], ...]
+KEYS += [np.array([False, True, True, False]), [True, False, False, True]]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
 def test_indexing_is_that_of_arrays_and_keeps_stored_zeros(labels, key):
     rows = np.arange(4)[np.array([], dtype=int) if isinstance(key, list) and not key else key]
     for selected in (labels[key], labels[key, ...]):
@@ -154,46 +142,3 @@ def test_labels_can_be_pickled(labels):
     again = pickle.loads(pickle.dumps(labels))
     assert again.names == labels.names
     assert again.block("x").values.data.tolist() == [0.0, 2.0, 0.0]
-
-
-class Recorder(BaseEstimator):
-    """Stands in for the model: remembers which documents and labels reached it."""
-
-    def __init__(self, strength=1.0):
-        self.strength = strength
-
-    def fit(self, X, y=None, labels=None):
-        assert isinstance(labels, Labels)
-        assert len(labels) == X.shape[0]
-        self.pairs_ = paired(X, labels)
-        return self
-
-    def score(self, X, y=None, labels=None):
-        assert isinstance(labels, Labels)
-        assert paired(X, labels)
-        return self.strength
-
-
-def paired(X, labels):
-    """Tell whether each document still goes with its own label."""
-    counts = X.counts if isinstance(X, Corpus) else X
-    number = counts.toarray().argmax(axis=1)
-    return (labels.block("label").values.toarray().argmax(axis=1) == number).all()
-
-
-@pytest.mark.parametrize("as_corpus", [False, True])
-def test_labels_are_routed_by_scikit_learn(as_corpus):
-    counts = csr_array(np.eye(12) + 0.5 * random_array((12, 12), density=0.3, rng=0).toarray())
-    names = [f"d{i:02}" for i in range(12)]
-    labels = Corpus(counts, labels=names).labels
-    X = Corpus(counts, labels=labels) if as_corpus else counts
-    with config_context(enable_metadata_routing=True):
-        model = Recorder().set_fit_request(labels=True).set_score_request(labels=True)
-        result = cross_validate(
-            model, X, params={"labels": labels}, cv=3, error_score="raise", return_estimator=True
-        )
-        assert all(fitted.pairs_ for fitted in result["estimator"])
-        search = GridSearchCV(model, {"strength": [1.0, 2.0]}, cv=3, error_score="raise")
-        search.fit(X, labels=labels)
-    assert search.best_params_ == {"strength": 2.0}
-    assert search.best_estimator_.pairs_

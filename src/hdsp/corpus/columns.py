@@ -32,16 +32,9 @@ MatrixReader = Callable[[Any, str], Labels]
 SEQUENCE_NAME = "label"
 _LIST_TYPES = (list, tuple, set, frozenset, np.ndarray)
 _NUMBERS = (bool, np.bool_, int, float, np.integer, np.floating, Decimal)
-# Groups of classes, of which the first that fits counts: differences of times are NumPy's
-# integers, and booleans are Python's.
-_GROUPS: dict[str, tuple[type, ...]] = {
-    "other": (np.timedelta64,),
-    "text": (str,),
-    "boolean": (bool, np.bool_),
-    "number": _NUMBERS,
-    "date": (date, np.datetime64),
-    "list": _LIST_TYPES,
-}
+# Types that pandas infers from values.
+_PLAIN_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
+_NUMBER_TYPES = (*_PLAIN_NUMBERS, "datetime64", "datetime", "date")
 # How texts write that a number is missing.
 _NO_NUMBER = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none"})
 _MONTHS = "january february march april may june july august september october november december"
@@ -322,37 +315,26 @@ def numeric_levels(block: LabelBlock) -> LabelBlock | None:
         return None
 
 
-def _group_of(cls: type) -> str:
-    """The group of types to which the values of a class belong."""
-    return next((group for group, known in _GROUPS.items() if issubclass(cls, known)), "other")
-
-
-def _value_group(values: "pd.Series[Any]", subject: str, where: str = "") -> str | None:
-    """The group of types of all values, None if all are missing; raise if there are several."""
-    classes = values[values.notna()].map(type).drop_duplicates()
-    groups = classes.map(_group_of)
-    first = next(iter(groups), None)
-    for row in groups[(groups == "other") | (groups != first)].index[:1]:
-        raise TypeError(
-            f"{subject} must hold text, booleans, numbers, dates or lists of tags, all of one "
-            f"type. Got a {classes[row].__name__} at row {row}{where}. Convert it, or drop it."
-        )
-    return first
-
-
-def _column_kind(name: str, values: "pd.Series[Any]", subject: str) -> Kind:
-    """The kind of a column's labels, by its type or else by its values."""
+def _kind_of(values: "pd.Series[Any]", subject: str, where: str = "") -> Kind:
+    """The kind of labels that values of one type are."""
     import pandas as pd
 
-    types, dtype = pd.api.types, values.dtype
-    if isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)) or types.is_bool_dtype(dtype):
+    inferred = pd.api.types.infer_dtype(values)
+    if inferred in ("string", "boolean", "categorical", "empty"):
+        # A column without values becomes a category without levels, which has no effect.
         return "category"
-    if types.is_datetime64_any_dtype(dtype) or types.is_any_real_numeric_dtype(dtype):
+    if inferred in _NUMBER_TYPES:
         return "number"
-    # A column without values becomes a category without levels, which has no effect.
-    group = _value_group(values, subject, f", column {name!r}")
-    kinds: dict[str | None, Kind] = {"number": "number", "date": "number", "list": "tags"}
-    return kinds.get(group, "category")
+    classes = values[values.notna()].map(type)
+    known = classes.map(lambda cls: issubclass(cls, _LIST_TYPES))
+    if known.all():
+        return "tags"
+    wrong = classes[classes != classes.iloc[0]]
+    row = wrong.index[0] if len(wrong) else classes.index[0]
+    raise TypeError(
+        f"{subject} must hold text, booleans, numbers, dates or lists of tags, all of one type. "
+        f"Got a {classes[row].__name__} at row {row}{where}. Convert it, or drop it."
+    )
 
 
 def as_labels(labels: object, n_documents: int, owner: str = "HDSP.fit") -> Labels:
@@ -436,7 +418,7 @@ def _frame_blocks(
         if kinds is not None and name not in kinds:
             continue
         values = as_series(column)
-        kind = _column_kind(name, values, subject) if kinds is None else kinds[name]
+        kind = _kind_of(values, subject, f", column {name!r}") if kinds is None else kinds[name]
         block = make_block(name, kind, values, subject)
         if kinds is None and not getattr(values.dtype, "ordered", False) and holds_dates(block):
             block = make_block(name, "number", values, subject)
@@ -446,17 +428,18 @@ def _frame_blocks(
 
 def _from_sequence(rows: "pd.Series[Any]", subject: str, read_matrix: MatrixReader) -> Labels:
     """A sequence of strings, of lists of strings, or of lists of numbers (a matrix)."""
-    group = _value_group(rows, subject)
-    if group == "text":
+    from pandas.api.types import infer_dtype
+
+    kind, inferred = _kind_of(rows, subject), infer_dtype(rows)
+    if inferred == "string":
         return Labels((make_block(SEQUENCE_NAME, "category", rows, subject),), len(rows))
-    if group not in ("list", None):
+    if kind != "tags" and inferred != "empty":
         raise TypeError(
             f"{subject} must be a matrix, a table, lists of tags or strings. "
-            f"Got a sequence of {group}s in one dimension. Convert the values to strings for a "
-            "category, or reshape numbers to one column with `values.reshape(-1, 1)`."
+            f"Got a sequence of type {inferred} in one dimension. Convert the values to strings "
+            "for a category, or reshape numbers to one column with `values.reshape(-1, 1)`."
         )
-    inside = rows.explode().dropna().map(type).drop_duplicates().map(_group_of)
-    if len(inside) and inside.isin(["number", "boolean"]).all():
+    if infer_dtype(rows.explode().dropna()) in (*_PLAIN_NUMBERS, "boolean"):
         return read_matrix(rows.tolist(), subject)
     return Labels((make_block("tags", "tags", rows, subject),), len(rows))
 
@@ -540,11 +523,7 @@ def as_groups(groups: Any, n_documents: int, owner: str) -> tuple[str, ...] | No
             f"Got {type(groups).__name__}."
         )
     values = as_series(groups if is_series(groups) else list(groups))
-    if len(values) != n_documents:
-        raise ValueError(
-            f"{subject} must hold one value for each of the {count_of(n_documents, 'document')}. "
-            f"Got {count_of(len(values), 'value')}."
-        )
+    check_length(len(values), n_documents, subject)
     return names_of(values, "groups", subject)
 
 

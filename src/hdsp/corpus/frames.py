@@ -43,11 +43,6 @@ def make_frame(columns: Mapping[str, Sequence[Any] | NDArray[Any]], like: str | 
         name: values if hasattr(values, "dtype") else list(values)
         for name, values in columns.items()
     }
-    if like not in (None, *LIBRARIES):
-        raise ValueError(
-            f"`like` of make_frame must be 'pandas', 'polars' or 'pyarrow'. Got {like!r}. "
-            "Leave it out for pandas."
-        )
     library = import_module(like or "pandas")
     return library.table(data) if like == "pyarrow" else library.DataFrame(data)
 

@@ -75,12 +75,10 @@ LabelMoments: TypeAlias = tuple[tuple[Moments, ...], ...]
 
 def sum_moments(parts: Iterable[LabelMoments]) -> LabelMoments:
     """The sums over all parts of a corpus, added in their order."""
-
-    def add(total: LabelMoments, part: LabelMoments) -> LabelMoments:
-        pairs = zip(total, part, strict=True)
-        return tuple(tuple(map(Moments.add, sums, more)) for sums, more in pairs)
-
-    return reduce(add, parts)
+    blocks = zip(*parts, strict=True)
+    return tuple(
+        tuple(reduce(Moments.add, sums) for sums in zip(*block, strict=True)) for block in blocks
+    )
 
 
 @dataclass(frozen=True)
