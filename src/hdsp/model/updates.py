@@ -100,8 +100,9 @@ def update_scaling(
         some, chosen = weights.take(topics), topics if pairs is None else pairs[topics]
         parts = [(block, block.documents.tokens(chosen)) for block in kept]
         for _ in range(1 if pairs is None else _MERGED_UPDATES):
-            means = [block.mean_proportions(function, tokens, some) for block, tokens in parts]
-            mean = np.concatenate(means)
+            mean = np.concatenate(
+                [block.mean_proportions(function, tokens, some) for block, tokens in parts]
+            )
             scaling = function.update(some.scaling, design, some.prior_shape, mean)
             some = replace(some, scaling=scaling)
         return some.scaling
