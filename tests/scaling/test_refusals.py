@@ -87,11 +87,11 @@ CALLS = [
     ),
     (
         lambda: Custom(log_scale=lambda r, w: r[0] * (1.0 + w[0])).initial(2, 1),
-        "must not depend on labels where all weights are 0. From 0, it changes to -1 at -1",
+        "`log_scale` of Custom must not depend on labels (at 1, it is 1 more than at 0)",
     ),
     (
         lambda: Custom(log_scale=lambda r, w: w[0] * np.tanh(w[1] * r[0])).initial(2, 2),
-        "must change with some weight where all weights are 0: write exp(w)",
+        "and must change with some weight: write exp(w)",
     ),
     (
         lambda: Custom(log_scale=lambda r, w: r[0][:, 0] * w[0, 0]).initial(2, 1),

@@ -295,6 +295,7 @@ def document_terms(
     arguments = (*given, *solution, *terms, sums)
     run_ranges(kernels.fill_document_terms, n_documents, DOCUMENT_RANGE, *arguments)
     if block.design.nnz:
-        log_rate = view.scaling.expected_log_rate(view.weights.scaling, block.design)
-        terms[2] += log_rate @ view.prior_shape[:n_topics]
+        prior_shape = view.prior_shape[:n_topics]
+        weighted = view.scaling.weighted_log_rate
+        terms[2] += weighted(view.weights.scaling, block.design, prior_shape)
     return terms, sums.sum(axis=0)[:n_topics]

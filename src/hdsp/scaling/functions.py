@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
 from hdsp import kernels
 from hdsp.checks import check_positive
@@ -167,6 +167,16 @@ class ScalingFunction(Expression):
             # One document with the sums of all labels.
             design = csr_array(np.asarray(design.sum(axis=0))[None, :])
         return np.asarray(self.expected_log_rate(parameters, design).sum(axis=0))
+
+    def weighted_log_rate(
+        self, parameters: Parameters, design: Design, prior_shape: FloatArray
+    ) -> FloatArray:
+        """sum_k prior_shape_k E[ln rho_mk], [M]."""
+        if self.log_linear:
+            # Each label on a document of its own.
+            alone = eye_array(design.shape[1], format="csr")
+            return np.asarray(design @ (self.expected_log_rate(parameters, alone) @ prior_shape))
+        return np.asarray(self.expected_log_rate(parameters, design) @ prior_shape)
 
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """E[s_k(r_m)] = E[1 / rho_mk], [M, T], of equation 20.

@@ -244,15 +244,12 @@ class Custom(PointFunction):
         if n_topics and n_labels:
             labels = csr_array(np.array([[-1.0], [1.0]]) * np.ones(n_labels))
             scale = self.log_scale(start["weight"], labels)
-            if not np.allclose(scale, 0.0, atol=1e-12):
+            slope = self.log_scale_gradient(start["weight"], labels)
+            if np.abs(scale).max() > 1e-12 or not np.abs(slope).max() > 1e-9:
                 raise ValueError(
-                    "`log_scale` of Custom must not depend on labels where all weights are 0. "
-                    f"From 0, it changes to {scale[0, 0]:.4g} at -1 and {scale[1, 0]:.4g} at 1."
-                )
-            if not np.abs(self.log_scale_gradient(start["weight"], labels)).max() > 1e-9:
-                raise ValueError(
-                    "`log_scale` of Custom must change with some weight where all weights are 0: "
-                    "write exp(w) for a weight that others multiply."
+                    "Where all weights are 0, `log_scale` of Custom must not depend on labels (at "
+                    f"1, it is {scale[1, 0]:.4g} more than at 0), and must change with some "
+                    "weight: write exp(w) for a weight that others multiply."
                 )
         return start
 

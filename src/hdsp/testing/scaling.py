@@ -205,6 +205,9 @@ class _Checks(_Trial):
         log_rate = self.scaling.expected_log_rate(parameters, self.design)
         total = self.scaling.log_rate_total(parameters, self.design)
         np.testing.assert_allclose(total, log_rate.sum(axis=0), rtol=1e-9, atol=1e-9)
+        prior_shape = self.case.prior_shape
+        weighted = self.scaling.weighted_log_rate(parameters, self.design, prior_shape)
+        np.testing.assert_allclose(weighted, log_rate @ prior_shape, rtol=1e-9, atol=1e-9)
 
     def check_expectations_match_draws(self) -> None:
         parameters = self.fitted()
