@@ -49,13 +49,11 @@ def draw_documents(
 ) -> csr_array:
     """Equations 4 and 5: counts [M, V], some documents at a time."""
     tokens = np.asarray(lengths).astype(np.int64)
-    cumulative = np.cumsum(truth.word_share, axis=1)
-    cumulative /= cumulative[:, -1:]
     parts = [csr_array((0, truth.word_share.shape[1]))]
     for first in range(0, len(tokens), _DOCUMENTS_AT_ONCE):
         rows = slice(first, first + _DOCUMENTS_AT_ONCE)
         proportions = draw_proportions(truth, scaling, design[rows], rng)
-        parts.append(_draw_words(truth.word_share, cumulative, proportions, tokens[rows], rng))
+        parts.append(_draw_words(truth.word_share, proportions, tokens[rows], rng))
     return csr_array(vstack(parts, format="csr"))
 
 
@@ -72,11 +70,7 @@ def draw_proportions(
 
 
 def _draw_words(
-    word_share: FloatArray,
-    cumulative: FloatArray,
-    proportions: FloatArray,
-    tokens: IntArray,
-    rng: np.random.Generator,
+    word_share: FloatArray, proportions: FloatArray, tokens: IntArray, rng: np.random.Generator
 ) -> csr_array:
     """Equation 5: counts [M, V] of documents with so many tokens.
 
@@ -85,6 +79,8 @@ def _draw_words(
     """
     n_documents, n_topics = proportions.shape
     n_words = word_share.shape[1]
+    cumulative = np.cumsum(word_share, axis=1)
+    cumulative /= cumulative[:, -1:]
     long = tokens > _TOKENS_PER_WORD * n_words
     by_topic = rng.multinomial(np.where(long, 0, tokens), proportions).T
     held = by_topic.sum(axis=1)

@@ -75,9 +75,8 @@ class Versions:
         """Raise if a file holds versions that no fit makes."""
         groups = len(self.columns)
         require(len(np.unique(self.columns)) == groups > 0, "its versions share a label")
-        require(
-            len(self.tokens) == len(self.spread) * (groups + 1), "its versions have other words"
-        )
+        n_tokens = len(self.spread) * (groups + 1)
+        require(len(self.tokens) == n_tokens, "its versions have other words")
         places = np.unique(self.words * self.n_topics + self.topics)
         require(len(places) == len(self.words), "a word differs twice in one of its topics")
 
@@ -138,11 +137,16 @@ class Versions:
         places = (np.ones(len(owners)), (owners, np.arange(len(owners))))
         return np.asarray(csr_array(places, shape=(self.n_topics, len(owners))) @ values)
 
-    def parts(self, of_words: FloatArray, of_topics: FloatArray) -> FloatArray:
-        """Values of parts, [F + T, ...], from those of differing words and of whole topics."""
+    def parts(self, values: FloatArray) -> FloatArray:
+        """Values of parts, [F + T] or [F + T, n], from those of words, [V, T] or [V, n, T]."""
+        of_words = values[self.words, ..., self.topics].astype(np.float64)
+        return self.with_rest(of_words, values.sum(axis=0, dtype=np.float64).T)
+
+    def with_rest(self, of_words: FloatArray, of_topics: FloatArray) -> FloatArray:
+        """Values of parts, from those of differing words and of whole topics."""
         # A difference of float32 sums.
-        common = np.maximum(of_topics - self.sum_by_topic(of_words), 0.0)
-        return np.concatenate([of_words, common])
+        rest = np.maximum(of_topics - self.sum_by_topic(of_words), 0.0)
+        return np.concatenate([of_words, rest])
 
 
 def word_spread(counts: csr_array) -> FloatArray:
@@ -171,21 +175,13 @@ def expand_counts(counts: csr_array, design: Design, columns: IntArray) -> csr_a
 
 def count_parts(versions: Versions) -> FloatArray:
     """The tokens of parts by group, [F + T, G + 1]."""
-    by_group = versions.by_group()
-    of_words = by_group[versions.words, :, versions.topics].astype(np.float64)
-    return versions.parts(of_words, by_group.sum(axis=0, dtype=np.float64).T)
+    return versions.parts(versions.by_group())
 
 
 def prior_parts(versions: Versions, prior: TopicPrior) -> FloatArray:
     """The prior eta of parts, [F + T]."""
     totals = prior.totals(len(versions.spread), versions.n_topics)
-    return versions.parts(prior.at(versions.words, versions.topics), totals)
-
-
-def topic_parts(versions: Versions, topics: FloatArray) -> FloatArray:
-    """The parameters of q(phi), `topics` [V, T], of parts, [F + T]."""
-    of_words = topics[versions.words, versions.topics].astype(np.float64)
-    return versions.parts(of_words, topics.sum(axis=0, dtype=np.float64))
+    return versions.with_rest(prior.at(versions.words, versions.topics), totals)
 
 
 def _expected_log_shares(versions: Versions) -> FloatArray:
@@ -196,7 +192,7 @@ def _expected_log_shares(versions: Versions) -> FloatArray:
 
 def _told(versions: Versions, tokens: FloatArray) -> BoolArray:
     """Where tokens [F + T, n] are evidence of how a group uses a part: less than one is none."""
-    told = tokens >= 1.0
+    told = tokens >= _FEWEST_TOKENS
     told[len(versions.words) :] = True
     return told
 
@@ -248,7 +244,7 @@ def version_table(versions: Versions, topics: FloatArray, table: FloatArray) -> 
     log_factor = np.where(_told(versions, n), psi(np.exp(log_x) + n), log_x)
     log_factor -= psi(versions.strength + versions.sum_by_topic(n))[versions.owners]
     log_factor[:, 0] = log_share
-    whole, n_words = topic_parts(versions, topics), len(versions.words)
+    whole, n_words = versions.parts(topics), len(versions.words)
     log_factor[n_words:] += (psi(versions.sum_by_topic(whole)) - psi(whole[n_words:]))[:, None]
     factor = np.exp(log_factor)
     factor[:n_words][factor[:n_words] <= _SMALLEST_ENTRY] = 0.0
@@ -262,7 +258,7 @@ def version_share(versions: Versions, topics: FloatArray, share: FloatArray) -> 
     factor = versions.strength * omega[:, None] + n
     factor /= (versions.strength + versions.sum_by_topic(n))[owners]
     factor[:, 0] = omega
-    whole, n_words = topic_parts(versions, topics), len(versions.words)
+    whole, n_words = versions.parts(topics), len(versions.words)
     factor[n_words:] *= (versions.sum_by_topic(whole) / whole[n_words:])[:, None]
     return _by_word(versions, factor, share)
 
@@ -284,7 +280,7 @@ def version_terms(versions: Versions, topics: FloatArray, prior: TopicPrior) -> 
     """What versions add to the bound of topics whose words are all common (34)."""
     if not len(versions.words):
         return 0.0
-    eta, whole = prior_parts(versions, prior), topic_parts(versions, topics)
+    eta, whole = prior_parts(versions, prior), versions.parts(topics)
     shared, sums = versions.parameters, sum_versions(versions, count_parts(versions))
     total, total_eta, total_shared = map(versions.sum_by_topic, (whole, eta, shared))
     # Of the common words alone, instead of all, and of the shared shares.
