@@ -288,18 +288,16 @@ class Search:
             [partial(self.start, self._fitted, n_topics, name) for name in waiting]
         )
         states = dict(zip(waiting, starts, strict=True))
-        trials: dict[str, Trial] = {}
-        for name in names:
-            trial = self._trial(n_topics, name, states.pop(name, None))
-            if trial is None:
-                break
-            trials[name] = trial
-        best = min(trials, key=lambda name: trials[name].perplexity, default=names[0])
-        if best != names[0]:
-            gain = trials[best].likelihood - trials[names[0]].likelihood
-            if gain.sum() < _SURE * np.sqrt(len(gain)) * gain.std():
-                return names[0]
-        return best
+        trials = {
+            name: trial
+            for name in names
+            if (trial := self._trial(n_topics, name, states.pop(name, None))) is not None
+        }
+        if names[0] not in trials:
+            return names[0]
+        best = min(trials, key=lambda name: trials[name].perplexity)
+        gain = trials[best].likelihood - trials[names[0]].likelihood
+        return best if gain.sum() >= _SURE * np.sqrt(len(gain)) * gain.std() else names[0]
 
     def number(self, names: Sequence[str]) -> tuple[str, int]:
         """The start, and the number of topics, to fit all documents with.
