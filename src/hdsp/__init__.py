@@ -51,49 +51,40 @@ if TYPE_CHECKING:
     from hdsp.scaling.terms import Spline as Spline
     from hdsp.scaling.terms import Term as Term
 
-# Where each public name is; a submodule is its own.
+_MODULES = ["datasets", "metrics", "plots", "testing"]
+# Where other public names are.
 _HOMES = {
-    "HDSP": "estimator",
-    "Categorical": "scaling.functions",
-    "NotSavedWarning": "exceptions",
-    "ClusterError": "exceptions",
-    "Constant": "scaling.functions",
-    "Corpus": "corpus",
-    "Custom": "scaling.links",
-    "IntervalWarning": "exceptions",
-    "LabelDataWarning": "exceptions",
-    "Factor": "scaling.terms",
-    "Interaction": "scaling.terms",
-    "Labels": "corpus",
-    "LogLinear": "scaling.functions",
-    "Monotone": "scaling.links",
-    "FitWarning": "exceptions",
-    "StreamWarning": "exceptions",
-    "ModelFileError": "exceptions",
-    "Ordered": "scaling.terms",
-    "Pooled": "scaling.terms",
-    "Power": "scaling.links",
-    "ReadError": "exceptions",
-    "ScalingFunction": "scaling.functions",
-    "UnreliableTopicsWarning": "exceptions",
-    "Softplus": "scaling.links",
-    "Spline": "scaling.terms",
-    "Term": "scaling.terms",
-    "TextSettings": "corpus",
-    "TopicRegression": "analysis.effects",
-    "UnknownLabelWarning": "exceptions",
-    "datasets": "datasets",
-    "metrics": "metrics",
-    "open_corpus": "corpus",
-    "plots": "plots",
-    "prepare_corpus": "corpus",
-    "read_counts": "corpus",
-    "read_folder": "corpus",
-    "read_table": "corpus",
-    "simulate": "model.simulate",
-    "testing": "testing",
+    "analysis.effects": ["TopicRegression"],
+    "corpus": [
+        "Corpus",
+        "Labels",
+        "TextSettings",
+        "open_corpus",
+        "prepare_corpus",
+        "read_counts",
+        "read_folder",
+        "read_table",
+    ],
+    "estimator": ["HDSP"],
+    "exceptions": [
+        "ClusterError",
+        "FitWarning",
+        "IntervalWarning",
+        "LabelDataWarning",
+        "ModelFileError",
+        "NotSavedWarning",
+        "ReadError",
+        "StreamWarning",
+        "UnknownLabelWarning",
+        "UnreliableTopicsWarning",
+    ],
+    "model.simulate": ["simulate"],
+    "scaling.functions": ["Categorical", "Constant", "LogLinear", "ScalingFunction"],
+    "scaling.links": ["Custom", "Monotone", "Power", "Softplus"],
+    "scaling.terms": ["Factor", "Interaction", "Ordered", "Pooled", "Spline", "Term"],
 }
-__all__ = list(_HOMES)
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = [*_MODULES, *_HOME_OF]
 
 # Type checkers would take any name for an attribute.
 if not TYPE_CHECKING:
@@ -103,10 +94,11 @@ if not TYPE_CHECKING:
             from importlib.metadata import version
 
             return version(__name__)
-        if name not in _HOMES:
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
+        if name not in _HOME_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = import_module(f"{__name__}.{_HOMES[name]}")
-        value = module if _HOMES[name] == name else getattr(module, name)
+        value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
         # The next time Python finds it by itself.
         globals()[name] = value
         return value

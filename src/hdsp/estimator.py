@@ -31,6 +31,7 @@ from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make
 from hdsp.exceptions import FitWarning, NotSavedWarning, UnreliableTopicsWarning, warn_caller
 from hdsp.execution.executor import check_executor
 from hdsp.fit.run import Parameters, most_topics
+from hdsp.fit.start import STARTS
 from hdsp.numerics import FloatArray
 from hdsp.persistence.model_file import load_model, save_model
 from hdsp.pipeline import extend_model, fit_model, read_corpus, read_further, refresh_model, running
@@ -42,7 +43,6 @@ from hdsp.storage.container import unusable
 _NEAR_CEILING = 0.95
 # Stochastic inference gains nothing on fewer documents.
 _SMALL = 20_000
-INITS = ("auto", "nmf", "words", "pairs", "lda", "random")
 _POSITIVE = Interval(Real, SMALLEST, LARGEST, closed="both")
 
 
@@ -207,7 +207,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Par
         "topic_prior": [_POSITIVE],
         "corpus_concentration": [_POSITIVE, None],
         "document_concentration": [_POSITIVE, None],
-        "init": [StrOptions(set(INITS)), "array-like"],
+        "init": [StrOptions(set(STARTS)), "array-like"],
         "seeds": "no_validation",
         "inference": [StrOptions({"batch", "stochastic"})],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],

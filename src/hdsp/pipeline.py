@@ -155,7 +155,7 @@ def fit_model(
             steps = fit_stochastic(training.data, steps, run, training.seed, saved.so_far)
         state, documents, seed = steps.state, None, training.seed
     else:
-        fitted = Documents(training.data, run.executor_of(training.data), saved.documents)
+        fitted = Documents(training.data, run.executor, saved.documents)
         state = fit_batch(fitted, state, run, merge=parameters.n_components == "auto")
         documents, steps, seed = fitted.joined(), None, 0
     if stream:

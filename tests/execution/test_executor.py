@@ -59,11 +59,6 @@ def test_no_more_results_are_held_than_the_tree_is_deep():
     assert most <= 14
 
 
-def test_a_sum_of_nothing_is_an_error():
-    with pytest.raises(ValueError, match="at least one result"):
-        tree_sum([])
-
-
 def test_threads_are_those_of_the_innermost_block():
     def names(first, last):
         return threading.current_thread().name

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from hdsp.exceptions import ClusterError
-from hdsp.execution.executor import Executor, Kept, Step, make_groups, run_step, tree_sum
+from hdsp.execution.executor import Executor, InProcess, Kept, Step, make_groups, tree_sum
 from hdsp.kernels import use_threads
 from hdsp.model.data import Block, BlockSource
 from hdsp.model.documents import BlockState, DocumentView
@@ -31,6 +31,8 @@ from hdsp.model.state import DocumentState, Statistics
 
 # Sums that one task adds: fewer tasks than in a binary tree. A power of two, for the same bits.
 _FAN_IN = 8
+# Dask warns of large arrays in a graph; here they are a few, once per pass.
+_LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1 TB"}
 # How long to wait for the answer of a scheduler.
 _SECONDS = 10
 
@@ -56,7 +58,7 @@ class DaskExecutor(Executor):
         self, step: Step, blocks: Sequence[BlockSource], kept: Kept | None = None, keep: bool = True
     ) -> tuple[Kept | None, Any]:
         """Apply a step to groups of blocks, where they are."""
-        with self._failing_clearly(), _large_graphs():
+        with self._failing_clearly(), dask.config.set(_LARGE_GRAPHS):
             if keep or kept is not None:
                 if blocks is not self._blocks:
                     self._release()
@@ -151,13 +153,6 @@ def _check_address(address: str) -> None:
     socket.create_connection(get_address_host_port(address), timeout=_SECONDS).close()
 
 
-@contextmanager
-def _large_graphs() -> Iterator[None]:
-    """Dask warns of large arrays in a graph; here they are a few, once per pass."""
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-        yield
-
-
 def _task(function: Callable[..., Any], n_results: int | None = None) -> Any:
     return delayed(function, pure=False, nout=n_results, traverse=False)
 
@@ -178,7 +173,7 @@ def _run_group(step: Step, blocks: list[Any], kept: Kept | None, keep: bool) -> 
     _use_one_blas_thread()
     with use_threads(1):
         # A copy: the task may have to be run again.
-        return run_step(step, blocks, None if kept is None else list(kept), keep)
+        return InProcess().run(step, blocks, None if kept is None else list(kept), keep)
 
 
 @lru_cache(maxsize=1)

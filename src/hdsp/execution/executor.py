@@ -86,7 +86,20 @@ class InProcess(Executor):
         self, step: Step, blocks: Sequence[BlockSource], kept: Kept | None = None, keep: bool = True
     ) -> tuple[Kept | None, Any]:
         """Apply a step to one block after another, while the next one is read."""
-        return run_step(step, blocks, kept, keep)
+        after: Kept = []
+
+        def results() -> Iterator[Any]:
+            loaded = _loaded(blocks) if step.reads_block else [None] * len(blocks)
+            for number, block in enumerate(loaded):
+                state, result = step(block, None if kept is None else kept[number])
+                if keep:
+                    after.append(state)
+                    if kept is not None:
+                        kept[number] = None
+                yield result
+
+        total = tree_sum(results())
+        return (after if keep else None), total
 
     def __enter__(self) -> Self:
         self._entered.enter_context(use_threads(self.n_threads))
@@ -94,26 +107,6 @@ class InProcess(Executor):
 
     def __exit__(self, *_: object) -> None:
         self._entered.close()
-
-
-def run_step(
-    step: Step, blocks: Sequence[BlockSource], kept: Kept | None, keep: bool
-) -> tuple[Kept | None, Any]:
-    """`Executor.run` in this process, on one block after another."""
-    after: Kept = []
-
-    def results() -> Iterator[Any]:
-        loaded = _loaded(blocks) if step.reads_block else [None] * len(blocks)
-        for number, block in enumerate(loaded):
-            state, result = step(block, None if kept is None else kept[number])
-            if keep:
-                after.append(state)
-                if kept is not None:
-                    kept[number] = None
-            yield result
-
-    total = tree_sum(results())
-    return (after if keep else None), total
 
 
 def _loaded(blocks: Sequence[BlockSource]) -> Iterator[Block]:
@@ -142,8 +135,6 @@ def tree_sum(results: Iterable[Any]) -> Any:
             result = levels.pop()[1] + result
             level += 1
         levels.append((level, result))
-    if not levels:
-        raise ValueError("A sum needs at least one result.")
     total = levels.pop()[1]
     while levels:
         total = levels.pop()[1] + total

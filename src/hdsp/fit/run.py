@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from hdsp.execution.executor import Executor, InProcess
-from hdsp.model.data import Data, Problem
+from hdsp.model.data import Data
 from hdsp.model.documents import LocalSettings
 from hdsp.model.state import BoundTerms, GlobalState, Statistics
 from hdsp.numerics import FloatArray
@@ -164,10 +164,6 @@ class Run:
     converged: bool = False
     stages: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.perf_counter)
-
-    def executor_of(self, data: Data) -> Executor:
-        """Where passes over the data run: threads of this process if they are in memory."""
-        return self.here if isinstance(data, Problem) else self.executor
 
     @property
     def interrupted(self) -> bool:

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, vstack
 
 from hdsp.execution.executor import Step
 from hdsp.model.data import Block
-from hdsp.numerics import BoolArray, FloatArray, IntArray
+from hdsp.numerics import BoolArray, FloatArray, csr_entries
 from hdsp.scaling.functions import Design
 from hdsp.storage.codec import Limits
 
@@ -65,7 +65,7 @@ class Sample:
         keys : float array of shape [M]
             Their keys, drawn uniformly between 0 and 1.
         """
-        chosen = self._candidates(design, keys)
+        chosen = np.flatnonzero(keys <= self._limits(design))
         return self + Sample(counts[chosen], csr_array(design[chosen]), keys[chosen])
 
     def __add__(self, other: "Sample") -> "Sample":
@@ -75,7 +75,7 @@ class Sample:
             csr_array(vstack([self.design, other.design], format="csr")),
             np.concatenate([self.keys, other.keys]),
         )
-        return both.take(both.uniform() | _first_of_labels(both.design, both.keys))
+        return both.take(both.keys <= both._limits(both.design))
 
     def take(self, rows: BoolArray) -> "Sample":
         """Some of the documents."""
@@ -97,52 +97,34 @@ class Sample:
 
     def weights(self) -> FloatArray:
         """How many documents each stands for, [S]: the inverse of its chance to be drawn."""
-        chance = np.full(len(self), _smallest(self.keys, MOST_DOCUMENTS))
-        carried = csr_array(self.design)
-        rows = np.repeat(np.arange(len(self)), np.diff(carried.indptr))
-        np.maximum.at(chance, rows, _label_limits(self.design, self.keys)[carried.indices])
-        return np.asarray(1.0 / np.maximum(chance, 1e-12))
+        return np.asarray(1.0 / np.maximum(self._limits(self.design), 1e-12))
 
-    def _candidates(self, design: Design, keys: FloatArray) -> IntArray:
-        """Documents that may stay: their key is small, or small among those of a label."""
-        limit = _smallest(self.keys, MOST_DOCUMENTS)
-        carried = csr_array(design)
-        rows = np.repeat(np.arange(len(keys)), np.diff(carried.indptr))
-        near = keys <= limit
-        near[rows[keys[rows] <= _label_limits(self.design, self.keys)[carried.indices]]] = True
-        return np.flatnonzero(near)
+    def _limits(self, design: Design, least: float | None = None) -> FloatArray:
+        """The key up to which documents with these labels stay, [M], and `least` for all.
+
+        By default that is the largest key of the uniform sample.
+        """
+        smallest = _smallest(self.keys, MOST_DOCUMENTS) if least is None else least
+        limits = np.full(design.shape[0], smallest)
+        rows, labels, _ = csr_entries(csr_array(design))
+        np.maximum.at(limits, rows, self._label_limits()[labels])
+        return limits
+
+    def _label_limits(self) -> FloatArray:
+        """The key up to which documents are among the first of each label, [J]."""
+        rows, labels, _ = csr_entries(self.design)
+        rows = rows[np.lexsort((self.keys[rows], labels))]
+        n_documents = np.bincount(labels, minlength=self.design.shape[1])
+        full = n_documents >= _PER_LABEL
+        limits = np.ones(len(full))
+        last = np.cumsum(n_documents) - n_documents + _PER_LABEL - 1
+        limits[full] = self.keys[rows[last[full]]]
+        return limits
 
 
 def _smallest(keys: FloatArray, number: int) -> float:
     """The largest of the smallest so many keys; 1 if there are fewer."""
     return float(np.partition(keys, number - 1)[number - 1]) if len(keys) >= number else 1.0
-
-
-def _label_limits(design: Design, keys: FloatArray) -> FloatArray:
-    """The key below which a document is among the first of each label, [J]."""
-    rows, columns = _carriers(design, keys)
-    counts = np.bincount(columns, minlength=design.shape[1])
-    starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
-    limits = np.ones(design.shape[1])
-    full = counts >= _PER_LABEL
-    limits[full] = keys[rows[starts[full] + _PER_LABEL - 1]]
-    return limits
-
-
-def _first_of_labels(design: Design, keys: FloatArray) -> BoolArray:
-    """Documents with one of the smallest keys of a label, [S]."""
-    rows, columns = _carriers(design, keys)
-    first = np.zeros(len(keys), dtype=np.bool_)
-    first[rows[keys[rows] <= _label_limits(design, keys)[columns]]] = True
-    return first
-
-
-def _carriers(design: Design, keys: FloatArray) -> tuple[IntArray, IntArray]:
-    """The entries of a design, by label and then by key."""
-    carried = csr_array(design)
-    rows = np.repeat(np.arange(len(keys)), np.diff(carried.indptr))
-    order = np.lexsort((keys[rows], carried.indices))
-    return rows[order], carried.indices[order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,10 +173,10 @@ class SurveyDocuments(Step):
         shape = (block.n_documents, len(block.by_word[0]) - 1)
         counts = csr_array((block.counts, block.indices, block.indptr), shape=shape)
         keys = document_keys(self.seed, block.rows.start, block.n_documents)
-        likely = keys <= _LIKELY * MOST_DOCUMENTS / self.n_documents
+        likely = _LIKELY * MOST_DOCUMENTS / self.n_documents
         sample = Sample(counts, csr_array(block.design), keys)
         return None, Survey(
-            sample.take(likely | _first_of_labels(sample.design, keys)),
+            sample.take(keys <= sample._limits(sample.design, likely)),
             np.asarray(counts.sum(axis=0), dtype=np.float64),
             block.carriers,
         )

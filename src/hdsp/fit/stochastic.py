@@ -8,7 +8,7 @@ corpus at rate 1 is a step of batch inference.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Annotated, Self, TypeVar, cast
+from typing import Annotated, Any, Self, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,7 +22,7 @@ from hdsp.model.documents import LocalSettings
 from hdsp.model.state import BoundTerms, GlobalState, Statistics
 from hdsp.model.updates import elbo, expected_tokens, update_topics, update_versions, update_weights
 from hdsp.numerics import FloatArray, IntArray
-from hdsp.scaling.functions import DesignLimits, Parameters, mix_labels, scale_labels
+from hdsp.scaling.functions import DesignLimits, mix_labels, scale_labels
 from hdsp.storage.codec import SMALLEST, Limits
 
 # The rate of step t is (delay + t)^-decay.
@@ -133,7 +133,7 @@ def stochastic_step(
     seen = before.n_seen + statistics.n_documents
     carriers = before.carriers + statistics.carriers
     label_total = before.label_total + statistics.label_total
-    topics = _moved_topics(data, state, _scaled(statistics, data.n_documents), topic_rate)
+    topics = _move_topics(data, state, statistics, topic_rate)
     mean = statistics.log_proportion / max(statistics.n_documents, 1)
     if before.n_seen:
         mean = before.log_proportion + topic_rate * (mean - before.log_proportion)
@@ -141,9 +141,16 @@ def stochastic_step(
     if label_rate is None:
         by_label = step_rate(before.label_steps, size)
         label_rate = by_label if rate is None else np.full(len(carriers), rate)
-    scaling = _updated_labels(
-        data, state, statistics, carriers / seen, np.where(present, label_rate, 0.0), limits
-    )
+    scaling = state.scaling
+    if statistics.scaling:
+        # Sums of each label are scaled by its own frequency, so that a rare label, of which few
+        # documents are in a batch, is no more uncertain of its size than of its effect.
+        factor = carriers / seen * data.n_documents / np.maximum(statistics.carriers, 1e-300)
+        sums = scale_labels(data.scaling, statistics.scaling, np.where(present, factor, 0.0))
+        target = data.scaling.update_from_statistics(scaling, sums, state.prior_shape, limits)
+        # An update from sums is damped by the labels of a document; a rate below 1 damps it, too.
+        faster = np.minimum(label_rate * limits.labels_per_document, 1.0)
+        scaling = mix_labels(data.scaling, scaling, target, np.where(present, faster, 0.0))
     total = csr_array(label_total[None, :] * (data.n_documents / seen))
     log_total = data.n_documents * mean + data.scaling.log_rate_total(scaling, total)
     return replace(
@@ -159,58 +166,24 @@ def stochastic_step(
     )
 
 
-def _moved_topics(
-    problem: Data, state: GlobalState, statistics: Statistics, rate: float
+def _move_topics(
+    data: Data, state: GlobalState, statistics: Statistics, rate: float
 ) -> GlobalState:
-    """The topics, moved by the rate towards what the statistics ask for."""
+    """The topics, moved by the rate towards what a batch asks for, as if it were all documents."""
+    factor = data.n_documents / max(statistics.n_documents, 1)
+    counts = statistics.word_counts * statistics.word_counts.dtype.type(factor)
     if state.versions is None:
-        target = update_topics(problem, state, statistics).topics
-        return replace(
-            state, topics=state.topics + target.dtype.type(rate) * (target - state.topics)
-        )
-    counts, held = statistics.word_counts, state.versions.tokens
+        target = update_topics(data, state, replace(statistics, word_counts=counts)).topics
+        step = target.dtype.type(rate) * (target - state.topics)
+        return replace(state, topics=state.topics + step)
+    held = state.versions.tokens
     if not held.any():
         # Before the first step groups use words alike: each has its share of what topics hold.
-        by_group = counts.reshape(problem.n_words, -1, state.n_topics).sum(axis=(0, 2))
+        by_group = counts.reshape(data.n_words, -1, state.n_topics).sum(axis=(0, 2))
         share = by_group / max(by_group.sum(), 1e-300)
-        tokens = np.maximum(expected_tokens(state, problem.priors), 0.0)
+        tokens = np.maximum(expected_tokens(state, data.priors), 0.0)
         held = (tokens[:, None] * share[:, None]).reshape(held.shape).astype(held.dtype)
-    return update_versions(problem.priors, state, held + held.dtype.type(rate) * (counts - held))
-
-
-def _updated_labels(
-    problem: Data,
-    state: GlobalState,
-    statistics: Statistics,
-    frequency: FloatArray,
-    rate: FloatArray,
-    limits: DesignLimits,
-) -> Parameters:
-    """The labels' weights, moved by the rates [J] towards what the batch asks for.
-
-    The sums of each label are scaled by its own frequency, so that a rare label, of which few
-    documents are in a batch, is no more uncertain of its size than of its effect. An update from
-    sums is damped by the number of labels on a document; a rate below 1 damps it already.
-    """
-    if not statistics.scaling:
-        return state.scaling
-    wanted = frequency * problem.n_documents
-    factor = wanted / np.maximum(statistics.carriers, 1e-300)
-    sums = scale_labels(
-        problem.scaling, statistics.scaling, np.where(statistics.carriers > 0, factor, 0.0)
-    )
-    moved = problem.scaling.update_from_statistics(state.scaling, sums, state.prior_shape, limits)
-    faster = np.minimum(rate * limits.labels_per_document, 1.0)
-    return mix_labels(problem.scaling, state.scaling, moved, faster)
-
-
-def _scaled(statistics: Statistics, n_documents: int) -> Statistics:
-    """The statistics of a batch as if it were so many documents; topics' counts only."""
-    factor = n_documents / max(statistics.n_documents, 1)
-    if factor == 1.0:
-        return statistics
-    counts = statistics.word_counts * statistics.word_counts.dtype.type(factor)
-    return replace(statistics, word_counts=counts)
+    return update_versions(data.priors, state, held + held.dtype.type(rate) * (counts - held))
 
 
 @dataclass(frozen=True)
@@ -257,10 +230,8 @@ def fit_stochastic(
     while len(run.history) < run.max_iter:
         so_far = so_far or PassSoFar()
         rng = np.random.default_rng([seed, len(run.history)])
-        stored = cast("Sequence[StoredBlock]", data.blocks)
-        batches: Iterator[Sequence[BlockSource]] = islice(
-            shuffled_batches(stored, steps.batch_size, rng), so_far.batches, None
-        )
+        batches = shuffled_batches(data.blocks, steps.batch_size, rng)
+        batches = islice(batches, so_far.batches, None)
         if isinstance(run.executor, InProcess):
             # Each is read while the one before is fitted.
             batches = in_threads(_load_all, batches, n_threads=1)
@@ -295,11 +266,11 @@ def fit_stochastic(
 
 
 def shuffled_batches(
-    blocks: Sequence[StoredBlock], batch_size: int, rng: np.random.Generator
+    blocks: Sequence[Any], batch_size: int, rng: np.random.Generator
 ) -> Iterator[Sequence[BlockSource]]:
-    """Batches of documents of a few randomly chosen parts of the corpus, then of others.
+    """Batches of documents of a few randomly chosen stored blocks, then of others.
 
-    A batch has documents of several parts, so that a corpus that is sorted, by date or by label,
+    A batch has documents of several blocks, so that a corpus that is sorted, by date or by label,
     does not come in that order.
     """
     order = rng.permutation(len(blocks))

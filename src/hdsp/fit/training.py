@@ -93,9 +93,9 @@ def open_training(
         raise ValueError(NOT_IN_PARTS)
     if not isinstance(corpus, StoredCorpus):
         _warn_missing(corpus.labels)
-    return (
-        _open_parts(corpus, parameters, rng, run) if in_parts else _open_memory(corpus, parameters)
-    )
+    if in_parts:
+        return _open_parts(corpus, parameters, rng, run)
+    return _open_memory(corpus, parameters)
 
 
 def _open_memory(corpus: Corpus, parameters: Parameters) -> Training:
@@ -113,11 +113,11 @@ def _open_memory(corpus: Corpus, parameters: Parameters) -> Training:
         problem,
         problem,
         space,
-        np.bincount(values.indices, minlength=schema.n_labels).astype(np.float64),
-        problem.n_tokens,
-        fingerprint(corpus.counts, design, groups),
-        values,
-        groups,
+        carriers=np.bincount(values.indices, minlength=schema.n_labels).astype(np.float64),
+        n_tokens=problem.n_tokens,
+        fingerprint=fingerprint(corpus.counts, design, groups),
+        values=values,
+        groups=groups,
     )
 
 
@@ -138,27 +138,16 @@ def _open_parts(
     design = csr_array(space.design(survey.sample.design), dtype=np.float32)
     sample = replace(survey.sample, design=design)
     uniform = sample.take(sample.uniform())
+    part = priors.for_part(len(uniform) / n_documents)
+    blocks = stored_blocks(parts, Encoding(space, content))
+    sizes = n_documents, corpus.n_words, space.n_columns
     return Training(
-        Data(
-            stored_blocks(parts, Encoding(space, content)),
-            space.scaling,
-            priors,
-            n_documents,
-            corpus.n_words,
-            space.n_columns,
-            content=content,
-        ),
-        make_problem(
-            uniform.counts,
-            uniform.design,
-            space.scaling,
-            priors.for_part(len(uniform) / n_documents),
-            content=content,
-        ),
+        Data(blocks, space.scaling, priors, *sizes, content),
+        make_problem(uniform.counts, uniform.design, space.scaling, part, content=content),
         space,
-        survey.carriers * space.used_labels,
-        float(survey.word_tokens.sum()),
-        _fingerprint_of(corpus, space),
+        carriers=survey.carriers * space.used_labels,
+        n_tokens=float(survey.word_tokens.sum()),
+        fingerprint=_fingerprint_of(corpus, space),
         sample=sample,
         seed=seed,
     )
