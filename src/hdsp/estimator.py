@@ -758,28 +758,36 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Par
         """
         return self._table(topic_tables.word_columns(self._model, word))
 
-    def topic_words(self, topic: int, by: str, *, n_words: int = 20, level: float = 0.9) -> Any:
-        """The words of a topic by level of the category that has versions of topics.
+    def topic_words(
+        self,
+        topic: int | None = None,
+        by: str | None = None,
+        *,
+        n_words: int = 20,
+        level: float = 0.9,
+    ) -> Any:
+        """The most probable words of topics, by level of a category if the model has its versions.
 
         Parameters
         ----------
-        topic : int
-            Its number.
-        by : str
-            The category, which was the `content` of the fit.
+        topic : int or None, default=None
+            The number of a topic; None for all topics.
+        by : str or None, default=None
+            The `content` of the fit, for the words of each of its levels.
         n_words : int, default=20
-            How many words: those that any level uses most in the topic.
+            The number of words per topic; with `by`, those that any level uses most.
         level : float, default=0.9
-            The probability of intervals.
+            The confidence level of the intervals.
 
         Returns
         -------
         table
-            One row per word and level: `word`; `label`, the level; `probability` of the word in the
-            level's version of the topic; `ratio` of its share in the level's tokens of the topic to
-            that in other levels', shrunk towards 1, with `lower` and `upper` limits (missing for
-            words of fewer than five tokens in the topic); and `n`, the expected tokens. Its
-            library is that of the training labels, otherwise pandas.
+            One row per topic and word: `topic`; `name`, if topics have names; `word`; and its
+            `probability`. With `by`, one row per level: `label`, the level; `probability` of the
+            word in the level's version of the topic; `ratio` of its share in the level's tokens of
+            the topic to that in other levels', shrunk towards 1, with `lower` and `upper` limits
+            (missing for words of fewer than five tokens in the topic); and `n`, the expected
+            tokens. The table is of the library of the training labels, otherwise pandas.
 
         Examples
         --------
@@ -788,6 +796,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Par
         >>> side = pd.DataFrame({"side": ["left", "right"] * 100})
         >>> corpus, _ = hdsp.simulate(side, n_topics=3, random_state=0)
         >>> model = hdsp.HDSP(3, content="side", random_state=0).fit(corpus)
+        >>> list(model.topic_words(n_words=1)["topic"])
+        [0, 1, 2]
         >>> list(model.topic_words(0, by="side", n_words=1)["label"])
         ['left', 'right']
         """

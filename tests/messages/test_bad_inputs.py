@@ -276,6 +276,7 @@ ABOUT_TOPICS = [
         "one text for each of the 120 documents. Got 2",
     ),
     (lambda m: m.topics_of_word("w1x"), "Got 'w1x'. Did you mean 'w1'"),
+    (lambda m: m.topic_words(9), "number of a topic: None, 0, 1, 2, 3, 4. Got 9"),
     (lambda m: m.topic_words(0, by="dept"), "needs a model whose groups have their own words"),
     (
         lambda m: m.topics(n_words=0),

@@ -14,7 +14,7 @@ A label column's strength a is the one that predicts training documents best tha
 factors have seen. Columns whose words predict nothing have no factors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from hdsp import kernels
 from hdsp.analysis.label_prediction import WeighedDocuments
 from hdsp.analysis.softmax import group_rows
-from hdsp.analysis.topics import Columns, name_column
+from hdsp.analysis.topics import Columns, name_column, word_share
 from hdsp.checks import check_known, check_share, check_whole
 from hdsp.kernels import run_ranges
 from hdsp.model.reading import group_share
@@ -375,31 +375,54 @@ def label_word_columns(
 
 
 def topic_word_columns(
-    fitted: "FittedModel", topic: int, by: str, n_words: int, level: float
+    fitted: "FittedModel", topic: int | None, by: str | None, n_words: int, level: float
 ) -> Columns:
     """The columns of `HDSP.topic_words`."""
-    owner = "HDSP.topic_words"
+    owner, numbers = "HDSP.topic_words", range(len(fitted.groups))
     check_share(level, "level", owner)
     check_whole(n_words, "n_words", 1)
+    check_known(topic, (None, *numbers), "topic", owner, "the number of a topic")
+    chosen = numbers if topic is None else [topic]
+    if by is None:
+        share = word_share(fitted)
+        top = [np.argsort(-share[k], kind="stable")[:n_words] for k in chosen]
+        tables = [{"word": w, "probability": share[k, w]} for k, w in zip(chosen, top, strict=True)]
+    else:
+        tables = _words_by_level(fitted, chosen, by, n_words, level)
+    topics = [k for k, table in zip(chosen, tables, strict=True) for _ in table["word"]]
+    found = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+    table: Columns = {name: values.tolist() for name, values in found.items()}
+    table["word"] = [fitted.source.words[i] for i in table["word"]]
+    return {"topic": topics, **name_column(fitted, topics), **table}
+
+
+def _words_by_level(
+    fitted: "FittedModel", topics: Iterable[int], by: str, n_words: int, level: float
+) -> list[dict[str, Any]]:
+    """Of each topic, the words that any level uses most, with the probability in every level."""
+    owner = "HDSP.topic_words"
     versions, category, levels = _levels(fitted, owner)
     check_known(by, [category], "by", owner, "the `content` of the model")
-    check_known(topic, range(len(fitted.groups)), "topic", owner, "the number of a topic")
     tokens, weight = _tokens(fitted, versions), fitted.topic_tokens()
     found = word_ratios(tokens, versions.spread, level)
     share = group_share(fitted.state).reshape(len(tokens), len(levels) + 1, -1) * weight
-    share = fitted.groups.sum(share)[:, 1:, topic] / fitted.groups.sum(weight)[topic]
-    # The words that any of the levels uses most.
-    top = np.argsort(-share.max(axis=1), kind="stable")[:n_words]
-    names, rows = ("ratio", "lower", "upper"), found["topic"] == topic
-    limits = np.full((len(names), *share.shape), np.nan)
-    limits[:, found["word"][rows], found["label"][rows]] = [found[name][rows] for name in names]
-    return {
-        "word": [fitted.source.words[word] for word in top for _ in levels],
-        "label": levels * len(top),
-        "probability": share[top].ravel().tolist(),
-        **dict(zip(names, limits[:, top].reshape(len(names), -1).tolist(), strict=True)),
-        "n": tokens[top, :, topic].ravel().tolist(),
-    }
+    share = fitted.groups.sum(share)[:, 1:] / fitted.groups.sum(weight)
+    names, tables = ("ratio", "lower", "upper"), []
+    for topic in topics:
+        top = np.argsort(-share[..., topic].max(axis=1), kind="stable")[:n_words]
+        rows = found["topic"] == topic
+        limits = np.full((len(names), *share.shape[:2]), np.nan)
+        limits[:, found["word"][rows], found["label"][rows]] = [found[name][rows] for name in names]
+        tables.append(
+            {
+                "word": np.repeat(top, len(levels)),
+                "label": np.array(levels * len(top), dtype=object),
+                "probability": share[top, :, topic].ravel(),
+                **dict(zip(names, limits[:, top].reshape(len(names), -1), strict=True)),
+                "n": tokens[top, :, topic].ravel(),
+            }
+        )
+    return tables
 
 
 def _levels(fitted: "FittedModel", owner: str) -> tuple[Versions, str, list[str]]:
