@@ -204,7 +204,7 @@ def test_refusals(call, message):
 
 
 def test_words_must_be_indices():
-    with pytest.raises(TypeError, match="word indices"):
+    with pytest.raises(ValueError, match="word indices"):
         npmi(np.array([[0.0, 1.0]]), np.eye(2))
 
 

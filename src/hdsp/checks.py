@@ -13,7 +13,6 @@ from hdsp.numerics import FloatArray, IntArray, csr_entries, frozen_csr
 # Sums and logarithms lose precision beyond these, and sums of larger counts are not exact.
 SMALLEST, LARGEST = 1e-12, 1e12
 LARGEST_COUNT = 1e15
-_TOP_WORDS = "Make it with topic_top_words(components, n=10)."
 
 
 def quoted(names: Iterable[str], limit: int = 10) -> str:
@@ -34,7 +33,7 @@ def listed(parts: Sequence[object]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _check(valid: bool, rule: str, value: Any, name: str, owner: str) -> None:
+def _check(valid: Any, rule: str, value: Any, name: str, owner: str) -> None:
     if not valid:
         raise ValueError(f"`{name}` of {owner} must {rule}. Got {value!r}.")
 
@@ -88,18 +87,12 @@ def check_seeds(value: Any, n_topics: int) -> None:
     """Raise unless `seeds` of HDSP is None or maps topic names to lists of words."""
     if value is None:
         return
-    if not isinstance(value, Mapping) or not all(
-        isinstance(name, str)
-        and name.strip()
-        and isinstance(words, (list, tuple))
-        and words
-        and all(isinstance(word, str) for word in words)
+    valid = isinstance(value, Mapping) and all(
+        _is_name(name) and isinstance(words, (list, tuple)) and words and all(map(_is_text, words))
         for name, words in value.items()
-    ):
-        raise ValueError(
-            "`seeds` of HDSP must map topic names to lists of words, such as "
-            f'{{"budget": ["tax", "deficit"]}}. Got {value!r}.'
-        )
+    )
+    rule = 'map topic names to lists of words, such as {"budget": ["tax", "deficit"]}'
+    _check(valid, rule, value, "seeds", "HDSP")
     if len(value) > n_topics:
         raise ValueError(
             f"`seeds` of HDSP must not name more than the {count_of(n_topics, 'topic')}. "
@@ -107,13 +100,17 @@ def check_seeds(value: Any, n_topics: int) -> None:
         )
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
 def make_generator(random_state: Any) -> np.random.Generator:
     """A generator from a seed, a NumPy generator, a `RandomState` or None."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        if random_state is not None and random_state < 0:
-            raise ValueError(f"`random_state` of HDSP must be at least 0. Got {random_state}.")
+    if random_state is None or isinstance(random_state, (int, np.integer, np.random.Generator)):
         return np.random.default_rng(random_state)
     from sklearn.utils import check_random_state
 
@@ -180,24 +177,16 @@ def check_indices(matrix: Any, subject: str) -> None:
 
 def check_matrix(matrix: Any, subject: str) -> csr_array | FloatArray:
     """A sparse or dense matrix of real numbers as float64."""
+    from sklearn.utils import check_array
+
     check_indices(matrix, subject)
+    settings = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False}
     try:
-        matrix = matrix if issparse(matrix) else np.asarray(matrix)
-    except ValueError as error:
-        raise ValueError(f"{subject} must have rows of equal length. Got ragged rows.") from error
-    if matrix.ndim != 2:
-        raise ValueError(
-            f"{subject} must be a matrix with two dimensions, documents by columns. "
-            f"Got {matrix.ndim} dimension(s). Reshape one column with `values.reshape(-1, 1)`."
-        )
-    try:
-        if matrix.dtype.kind not in "biufO":
-            raise TypeError(f"its type is {matrix.dtype}")
-        if issparse(matrix):
-            return csr_array(matrix, dtype=np.float64)
-        return np.asarray(matrix, dtype=np.float64)
+        checked = check_array(matrix, **settings, ensure_min_samples=0, ensure_min_features=0)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{subject} must contain real numbers. Got a matrix: {error}.") from error
+        detail = " ".join(str(error).split())
+        raise ValueError(f"{subject} must be a matrix of real numbers: {detail}") from error
+    return csr_array(checked) if issparse(checked) else checked
 
 
 def check_counts(counts: Any, owner: str) -> csr_array:
@@ -234,20 +223,17 @@ def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
     if words is None:
         return tuple(f"w{i}" for i in range(n_words))
     subject = f"`words` of {owner}"
-    if isinstance(words, str):
-        raise TypeError(f"{subject} must be a sequence of words. Got one string. Pass a list.")
-    words = list(words)
-    if len(words) != n_words:
+    names = tuple(words)
+    if isinstance(words, str) or not all(map(_is_text, names)):
+        wrong = next((word for word in names if not _is_text(word)), words)
+        raise TypeError(f"{subject} must be a list of strings. Got {wrong!r}.")
+    if len(names) != n_words:
         raise ValueError(
             f"{subject} must name each of the {count_of(n_words, 'column')} of the counts. "
-            f"Got {count_of(len(words), 'word')}. Pass one word per column."
+            f"Got {count_of(len(names), 'word')}. Pass one word per column."
         )
-    for position, word in enumerate(words):
-        if not isinstance(word, str):
-            raise TypeError(f"{subject} must be strings. Got {word!r} at position {position}.")
-    names = tuple(str(word) for word in words)
     check_unique(names, "words", subject)
-    return names
+    return tuple(map(str, names))
 
 
 def check_not_dask(X: Any, owner: str) -> None:
@@ -261,12 +247,9 @@ def check_not_dask(X: Any, owner: str) -> None:
 
 def check_not_texts(X: Any, owner: str) -> None:
     """Raise if texts were passed instead of counts."""
-    first = None
-    if isinstance(X, (list, tuple)) and X:
-        first = X[0]
-    elif getattr(X, "ndim", 0) == 1 and len(X) and not issparse(X):
-        first = np.asarray(X)[0]
-    if isinstance(X, str) or isinstance(first, str):
+    is_sequence = isinstance(X, (list, tuple)) or getattr(X, "ndim", 0) == 1
+    first = list(X[:1]) if is_sequence and not issparse(X) else [X]
+    if any(isinstance(value, str) for value in first):
         like = "" if owner == "HDSP.fit" else ", like=model"
         raise TypeError(
             f"X of {owner} must be word counts or a Corpus. Got texts. "
@@ -276,26 +259,22 @@ def check_not_texts(X: Any, owner: str) -> None:
 
 def check_texts(texts: Iterable[Any], owner: str) -> Iterator[Any]:
     """Yield texts, or lists of words, one by one."""
-    subject = f"`texts` of {owner}"
+    subject, kind = f"`texts` of {owner}", None
     if isinstance(texts, str):
         raise TypeError(f"{subject} must be a sequence of strings. Got one string. Pass a list.")
-    first_is_list = None
     for position, text in enumerate(texts):
-        if type(text) is str and first_is_list is False:
-            yield text
-            continue
-        is_list = isinstance(text, (list, tuple)) and all(isinstance(word, str) for word in text)
+        is_list = isinstance(text, (list, tuple)) and all(map(_is_text, text))
         if not is_list and not isinstance(text, str):
             raise TypeError(
                 f"{subject} must be strings. Got {text!r} at position {position}. "
                 "Replace it by an empty string, or drop the document."
             )
-        if first_is_list not in (None, is_list):
+        if kind not in (None, is_list):
             raise TypeError(
                 f"{subject} must be all strings, or all lists of words. Got both, up to position "
                 f"{position}. Split the strings, or join the lists."
             )
-        first_is_list = is_list
+        kind = is_list
         yield text
 
 
@@ -306,13 +285,11 @@ def row_positions(key: Any, n_documents: int, owner: str) -> IntArray:
     """
     if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], EllipsisType):
         key = key[0]
-    if isinstance(key, tuple):
-        raise IndexError(f"An index of {owner} must select documents only. Got {key!r}.")
-    if not isinstance(key, (slice, EllipsisType)):
+    if not isinstance(key, (slice, EllipsisType, tuple)):
         key = np.asarray(key)
         key = key.astype(np.int64) if key.size == 0 and key.dtype != np.bool_ else key
-        if key.ndim > 1:
-            raise IndexError(f"An index of {owner} must have one dimension. Got {key.ndim}.")
+    if isinstance(key, tuple) or getattr(key, "ndim", 0) > 1:
+        raise IndexError(f"An index of {owner} must select documents only. Got {key!r}.")
     try:
         return np.atleast_1d(np.arange(n_documents)[key])
     except IndexError as error:
@@ -321,69 +298,60 @@ def row_positions(key: Any, n_documents: int, owner: str) -> IntArray:
 
 def check_topic_names(names: Any, n_topics: int) -> None:
     """Raise unless `names` of HDSP.name_topics maps topics to names or None."""
-    owner = "`names` of HDSP.name_topics"
-    if not isinstance(names, Mapping):
-        raise TypeError(
-            f'{owner} must map topics to names, such as {{3: "Budget"}}. Got a '
-            f"{type(names).__name__}."
-        )
-    _check_topics(names, n_topics, owner)
+    owner = "HDSP.name_topics"
+    rule = 'map topics to names, such as {3: "Budget"}'
+    _check(isinstance(names, Mapping), rule, names, "names", owner)
+    _check_topics(names, n_topics, "names", owner)
     for topic, name in names.items():
-        if name is not None and (not isinstance(name, str) or not name.strip()):
+        if name is not None and not _is_name(name):
             raise ValueError(
-                f"{owner} must be texts, or None for no name. Got {name!r} for topic {topic}."
+                f"`names` of {owner} must be texts, or None for no name. Got {name!r} for topic "
+                f"{topic}."
             )
 
 
 def check_merges(topics: Any, n_topics: int) -> list[tuple[int, ...]]:
     """The sets of topics that HDSP.merge_topics combines."""
-    owner = "`topics` of HDSP.merge_topics"
+    asked = ("topics", "HDSP.merge_topics")
     try:
         items = list(topics)
         nested = any(not isinstance(item, (int, np.integer)) for item in items)
         sets = [tuple(members) for members in items] if nested else [tuple(items)]
     except TypeError:
-        raise TypeError(
-            f"{owner} must be a list of topics, such as [3, 17], or several. Got {topics!r}."
-        ) from None
+        _check(False, "be a list of topics, such as [3, 17], or several", topics, *asked)
     every = [topic for members in sets for topic in members]
-    _check_topics(every, n_topics, owner)
-    if not sets or min(map(len, sets)) < 2:
-        raise ValueError(f"{owner} must name at least two topics to merge. Got {topics!r}.")
-    if len(set(every)) < len(every):
-        raise ValueError(f"{owner} must name each topic once. Got {topics!r}.")
+    _check_topics(every, n_topics, *asked)
+    enough = bool(sets) and min(map(len, sets)) >= 2
+    _check(enough, "name at least two topics to merge", topics, *asked)
+    _check(len(set(every)) == len(every), "name each topic once", topics, *asked)
     return [tuple(map(int, members)) for members in sets]
 
 
-def _check_topics(topics: Iterable[Any], n_topics: int, owner: str) -> None:
+def _check_topics(topics: Iterable[Any], n_topics: int, name: str, owner: str) -> None:
     for topic in topics:
-        if not isinstance(topic, (int, np.integer)) or not 0 <= topic < n_topics:
-            raise ValueError(f"{owner} must name topics 0 to {n_topics - 1}. Got {topic!r}.")
+        known = isinstance(topic, (int, np.integer)) and 0 <= topic < n_topics
+        _check(known, f"name topics 0 to {n_topics - 1}", topic, name, owner)
 
 
 def check_top_words(
     top_words: IntArray, owner: str, *, n_words: int | None = None, at_least: int = 2
 ) -> None:
     """Raise unless `top_words` is [T, n >= at_least], in range and without repeats."""
-    subject = f"`top_words` of {owner}"
-    if top_words.ndim != 2 or top_words.shape[1] < at_least:
-        raise ValueError(
-            f"{subject} must have at least {count_of(at_least, 'word')} per topic, [T, n]. "
-            f"Got shape {top_words.shape}. {_TOP_WORDS}"
-        )
-    if not np.issubdtype(top_words.dtype, np.integer):
-        raise TypeError(f"{subject} must be word indices. Got {top_words.dtype}. {_TOP_WORDS}")
+
+    def check(valid: Any, rule: str, got: object) -> None:
+        if not valid:
+            remedy = "Make it with topic_top_words(components, n=10)."
+            raise ValueError(f"`top_words` of {owner} must {rule}. Got {got}. {remedy}")
+
+    shaped = top_words.ndim == 2 and top_words.shape[1] >= at_least
+    rule = f"have at least {count_of(at_least, 'word')} per topic, [T, n]"
+    check(shaped, rule, f"shape {top_words.shape}")
+    check(np.issubdtype(top_words.dtype, np.integer), "be word indices", top_words.dtype)
     for topic, place in np.argwhere((top_words < 0) | (top_words >= (n_words or np.inf)))[:1]:
-        raise ValueError(
-            f"{subject} must be columns of `counts`. Got {top_words[topic, place]} in topic "
-            f"{topic}. {_TOP_WORDS}"
-        )
+        check(False, "be columns of `counts`", f"{top_words[topic, place]} in topic {topic}")
     repeated = (np.diff(np.sort(top_words, axis=1), axis=1) == 0).any(axis=1)
-    if repeated.any():
-        raise ValueError(
-            f"{subject} must be distinct within a topic. "
-            f"Got a repeated word in topic {int(np.argmax(repeated))}. Name each word once."
-        )
+    first = f"a repeated word in topic {int(np.argmax(repeated))}" if repeated.any() else ""
+    check(not first, "be distinct within a topic", first)
 
 
 def normalised_components(components: FloatArray, name: str, owner: str) -> FloatArray:
@@ -400,9 +368,8 @@ def normalised_components(components: FloatArray, name: str, owner: str) -> Floa
             f"{row}, word {column}. Pass probabilities or weights, not their logarithms."
         )
     totals = components.sum(axis=1, keepdims=True)
-    if (totals == 0).any():
+    for topic in np.flatnonzero(totals == 0)[:1]:
         raise ValueError(
-            f"{subject} must give every topic some weight. "
-            f"Got only zeros in topic {int(np.argmin(totals))}. Drop empty topics."
+            f"{subject} must give every topic some weight. Got zeros in topic {topic}."
         )
     return np.asarray(components / totals)

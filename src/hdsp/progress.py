@@ -22,9 +22,6 @@ from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
-# Seconds between two lines in a pipe and in a notebook; shorter tasks leave no line.
-LINE_SECONDS = 10.0
-NOTEBOOK_SECONDS = 0.5
 # Terminals show tasks that take longer, since the others would only flicker.
 _FLICKER_SECONDS = 0.3
 # Items between two updates of `count`.
@@ -43,11 +40,6 @@ def printable(text: str) -> str:
     'a file\\x1b[2J.csv'
     """
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
-
-
-def duration(seconds: float) -> str:
-    """Format seconds as a clock does, such as 0:01:02."""
-    return str(timedelta(seconds=int(seconds)))
 
 
 class Display:
@@ -75,15 +67,18 @@ class Task:
     """A piece of work in a `with` block; without a display it is not shown."""
 
     def __init__(
-        self, title: str = "", total: float | None = None, unit: str | None = "done",
+        self,
+        title: str = "",
+        total: float | None = None,
+        unit: str | None = "done",
         display: Display | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.title, self.total, self.unit = printable(title), total, unit
         self.done: float = 0
         self.details: dict[str, str] = {}
         self.thread = threading.get_ident()
         self._began = time.monotonic()
-        self._display = Display() if display is None else display
+        self._display = display or Display()
 
     def __enter__(self) -> Self:
         self._display.begin(self)
@@ -116,18 +111,15 @@ class Task:
 
     def sentence(self, is_done: bool = False) -> str:
         """The task in one line."""
-        took = f"{'took ' * is_done}{duration(self.seconds)}"
+        took = f"{'took ' * is_done}{timedelta(seconds=int(self.seconds))}"
         return f"{self.title}: {', '.join(filter(None, (self.amount, took)))}"
 
 
 class Lines(Display):
     """Plain lines in a pipe or a file, at most one every ten seconds."""
 
-    seconds = LINE_SECONDS
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._written = time.monotonic()
+    # Seconds between two lines; shorter tasks leave no line.
+    seconds = 10.0
 
     def begin(self, task: Task) -> None:
         """Add a task; the first line is written some seconds after the outermost one began."""
@@ -147,31 +139,23 @@ class Lines(Display):
         if is_done and task.seconds >= self.seconds:
             self.write(task.sentence(is_done))
 
-    def write(self, line: str) -> None:
+    def write(self, line: str, end: str = "\n") -> None:
         """Write a line; a closed pipe, or a signal while writing, must not end the work."""
         with suppress(OSError, ValueError, RuntimeError):
-            sys.stderr.write(f"{line}\n")
+            sys.stderr.write(f"{line}{end}")
             sys.stderr.flush()
 
 
 class Notebook(Lines):
     """A line below a notebook's cell that changes in place."""
 
-    seconds = NOTEBOOK_SECONDS
+    seconds = 0.5
+    _width = 0
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._output: Any = None
-
-    def write(self, line: str) -> None:
-        """Replace the line."""
-        from IPython.display import display
-
-        data = {"text/plain": line}
-        if self._output is None:
-            self._output = display(data, raw=True, display_id=True)
-        else:
-            self._output.update(data, raw=True)
+    def write(self, line: str, end: str = "") -> None:
+        """Write over the line before."""
+        self._width = max(self._width, len(line))
+        super().write(f"\r{line.ljust(self._width)}", end)
 
 
 class Terminal(Display):
@@ -179,17 +163,11 @@ class Terminal(Display):
 
     def __init__(self) -> None:
         super().__init__()
+        from rich import progress
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
         from rich.table import Column
 
-        class LongTasks(Progress):
+        class LongTasks(progress.Progress):
             def get_renderables(self) -> Iterator[Any]:
                 long = [task for task in self.tasks if (task.elapsed or 0.0) >= _FLICKER_SECONDS]
                 yield self.make_tasks_table(long)
@@ -199,15 +177,19 @@ class Terminal(Display):
         console.show_cursor = lambda show=True: False  # type: ignore[method-assign]
         # Without this, rich would send standard output from a pipe to the terminal.
         redirect = sys.stdout is not None and sys.stdout.isatty()
-        whole, cut = (Column(no_wrap=True, overflow="ellipsis", ratio=ratio) for ratio in (None, 1))
+        whole = Column(no_wrap=True, overflow="ellipsis")
+        cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)
         self._progress = LongTasks(
-            TextColumn("{task.description}", markup=False, table_column=whole),
-            BarColumn(bar_width=20),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[amount]}", markup=False, table_column=cut),
-            console=console, transient=True, expand=True, redirect_stdout=redirect,
-        )  # fmt: skip
+            progress.TextColumn("{task.description}", markup=False, table_column=whole),
+            progress.BarColumn(bar_width=20),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[amount]}", markup=False, table_column=cut),
+            console=console,
+            transient=True,
+            expand=True,
+            redirect_stdout=redirect,
+        )
         self._numbers: dict[Task, Any] = {}
 
     def begin(self, task: Task) -> None:

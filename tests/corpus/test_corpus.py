@@ -59,19 +59,16 @@ BAD_COUNTS = "`counts` of Corpus must "
 BAD_WORDS = "`words` of Corpus must "
 BAD_TEXTS = "`texts` of Corpus.from_texts must be "
 BAD = [
-    (
-        lambda: Corpus([1, 2]),
-        f"{BAD_COUNTS}be a matrix with two dimensions, documents by columns. Got 1",
-    ),
-    (lambda: Corpus([[1], [1, 2]]), f"{BAD_COUNTS}have rows of equal length. Got ragged rows."),
-    (lambda: Corpus([["a"]]), f"{BAD_COUNTS}contain real numbers. Got a matrix: its type is <U1."),
+    (lambda: Corpus([1, 2]), f"{BAD_COUNTS}be a matrix of real numbers: Expected 2D array"),
+    (lambda: Corpus([[1], [1, 2]]), f"{BAD_COUNTS}be a matrix of real numbers: setting an array"),
+    (lambda: Corpus([["a"]]), f"{BAD_COUNTS}be a matrix of real numbers: could not convert"),
     (lambda: Corpus([[0, -1]]), f"{BAD_COUNTS}be non-negative. Got -1.0 at row 0, column 1."),
     (lambda: Corpus([[0], [np.nan]]), f"{BAD_COUNTS}be numbers up to 1e+15. Got nan at row 1, col"),
     (lambda: Corpus(csr_array([[np.inf]])), f"{BAD_COUNTS}be numbers up to 1e+15. Got inf at"),
     (lambda: Corpus(csr_array([[1e300]])), f"{BAD_COUNTS}be numbers up to 1e+15. Got 1e+300 at"),
-    (lambda: Corpus(COUNTS, "abc"), f"{BAD_WORDS}be a sequence of words. Got one string. Pass a"),
+    (lambda: Corpus(COUNTS, "abc"), f"{BAD_WORDS}be a list of strings. Got 'abc'."),
     (lambda: Corpus(COUNTS, ["a"]), f"{BAD_WORDS}name each of the 3 columns of the counts. Got 1"),
-    (lambda: Corpus(COUNTS, ["a", "b", 3]), f"{BAD_WORDS}be strings. Got 3 at position 2."),
+    (lambda: Corpus(COUNTS, ["a", "b", 3]), f"{BAD_WORDS}be a list of strings. Got 3."),
     (lambda: Corpus(COUNTS, list("aba")), f"{BAD_WORDS}have unique words. Got 'a' more than once."),
     (
         lambda: Corpus(COUNTS, labels=["a"]),

@@ -1,11 +1,14 @@
 """Tasks and the displays that show them."""
 
-import io
+import os
+import pty
 import re
 import signal
+import subprocess
 import sys
 import types
 import unicodedata
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -15,12 +18,15 @@ from hypothesis import strategies as st
 
 import hdsp
 from hdsp import progress
-from hdsp.progress import Display, Lines, Notebook, Task, Terminal, printable
-from tests.progress.terminals import run_on_terminal
+from hdsp.progress import Display, Lines, Notebook, Terminal, printable
 
 # Marks that change the direction of the text after them.
 TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 WORDS = [f"{a}{b}{c}{d}" for a in "bcdfg" for b in "aeiou" for c in "klmnp" for d in "rstvw"]
+
+
+SHELL = types.SimpleNamespace(kernel=None)
+NOTEBOOK = types.SimpleNamespace(get_ipython=lambda: SHELL)
 
 
 @pytest.fixture
@@ -83,13 +89,9 @@ def test_nested_tasks_share_a_line_and_code_inside_updates_the_innermost(lines, 
 
 
 def test_an_error_leaves_no_line_and_ends_all_tasks(lines, wait):
-    def fail():
-        with progress.task("Comparing"), progress.task("Fitting"):
-            wait(19.0)
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fail()
+    with suppress(KeyError), progress.task("Comparing"), progress.task("Fitting"):
+        wait(19.0)
+        raise KeyError
     assert lines() == []
     with progress.task("Reading") as task:
         wait(19.0)
@@ -97,15 +99,15 @@ def test_an_error_leaves_no_line_and_ends_all_tasks(lines, wait):
     assert lines()[0] == "Reading: 1 done, 0:00:19"
 
 
-def test_work_continues_after_the_pipe_is_closed(wait, monkeypatch):
-    class Broken(io.StringIO):
-        def write(self, text):
-            raise BrokenPipeError
-
-    monkeypatch.setattr(sys, "stderr", Broken())
-    with Task("Reading", display=Lines()) as task:
+def test_work_continues_after_the_pipe_is_closed(lines, wait, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", types.SimpleNamespace(write=_break))
+    with progress.task("Reading") as task:
         wait(19.0)
         task.update(done=1)
+
+
+def _break(text):
+    raise BrokenPipeError
 
 
 def test_items_are_counted(lines, wait):
@@ -143,8 +145,7 @@ def test_titles_and_details_cannot_control_a_terminal(lines, wait):
     with progress.task("Reading a\x1b[2Jb\r\n\u202e.csv") as task:
         wait(19.0)
         task.update(model="\x9b31m")
-    line = "Reading a\\x1b[2Jb\\r\\n\\u202e.csv: model \\x9b31m, "
-    assert lines() == [f"{line}0:00:19", f"{line}took 0:00:19"]
+    assert lines()[0] == "Reading a\\x1b[2Jb\\r\\n\\u202e.csv: model \\x9b31m, 0:00:19"
 
 
 @given(st.text())
@@ -162,30 +163,25 @@ def test_standard_error_chooses_the_display(monkeypatch):
     assert type(progress.choose_display()) is Lines
     assert type(progress.choose_display(quiet=True)) is Display
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("TERM", "dumb")
-    assert type(progress.choose_display()) is Lines
-    monkeypatch.setenv("TERM", "xterm")
-    assert type(progress.choose_display()) is Terminal
+    for term, expected in (("dumb", Lines), ("xterm", Terminal)):
+        monkeypatch.setenv("TERM", term)
+        assert type(progress.choose_display()) is expected
+    monkeypatch.setitem(sys.modules, "IPython", NOTEBOOK)
+    assert type(progress.choose_display()) is Notebook
     monkeypatch.setattr(sys, "stderr", None)
     assert type(progress.choose_display()) is Display
 
 
-def test_a_notebook_replaces_a_line_of_its_cell(monkeypatch, wait):
-    shown = []
-    handle = types.SimpleNamespace(update=lambda data, raw: shown.append(data["text/plain"]))
-    fake, outputs = types.ModuleType("IPython"), types.ModuleType("IPython.display")
-    fake.get_ipython = lambda: types.SimpleNamespace(kernel=None)
-    outputs.display = lambda data, **_: [shown.append(data["text/plain"]), handle][1]
-    monkeypatch.setitem(sys.modules, "IPython", fake)
-    monkeypatch.setitem(sys.modules, "IPython.display", outputs)
+def test_a_notebook_writes_over_a_line(monkeypatch, wait, capsys):
+    monkeypatch.setitem(sys.modules, "IPython", NOTEBOOK)
     with progress.display(), progress.task("Fitting topics", unit=None) as task:
-        assert type(progress._open[-1]) is Notebook
-        for topics in (64, 63):
+        for topics in (164, 63):
             wait(1.0)
             task.update(topics=topics)
-    assert shown == [
-        "Fitting topics: topics 64, 0:00:01",
-        "Fitting topics: topics 63, 0:00:02",
+    assert capsys.readouterr().err.split("\r") == [
+        "",
+        "Fitting topics: topics 164, 0:00:01",
+        "Fitting topics: topics 63, 0:00:02 ",
         "Fitting topics: topics 63, took 0:00:02",
     ]
 
@@ -210,34 +206,51 @@ with progress.display():
         raise_here
 print("the result")
 """
-SEEN = ("bound -4,000.0", signal.SIGUSR1)
 
 
-@pytest.mark.parametrize("piped", [False, True])
-def test_a_terminal_is_live_and_clean_at_the_end(piped, tmp_path):
+def run_on_terminal(program, signals, stdout=None):
+    """Exit status and all that was sent to the terminal; signals go once a text is on it."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "100"},
+        stdin=subprocess.DEVNULL,
+        stdout=stdout or slave,
+        stderr=slave,
+    )
+    os.close(slave)
+    sent = b""
+    # At the end of the process a read is an error.
+    with suppress(OSError):
+        while chunk := os.read(master, 1 << 16):
+            sent += chunk
+            while signals and next(iter(signals)).encode() in sent:
+                process.send_signal(signals.pop(next(iter(signals))))
+    os.close(master)
+    return process.wait(), sent.decode()
+
+
+@pytest.mark.parametrize("end", ["result", "piped result", "Ctrl-C"])
+def test_a_terminal_is_live_and_clean_at_the_end(end, tmp_path):
+    signals, code = {"bound -4,000.0": signal.SIGUSR1}, "pass"
+    if end == "Ctrl-C":
+        code, signals["1 of 2 done"] = "signal.pause()", signal.SIGINT
     with (tmp_path / "out").open("w") as out:
-        program = PROGRAM.replace("raise_here", "pass")
-        stdout = out if piped else None
-        status, screens, raw = run_on_terminal(program, send=[SEEN], stdout=stdout)
-    assert status == 0
-    assert "\x1b[?25l" not in raw
-    during = next(screen for screen in screens if "bound -4,000.0" in screen)
-    assert re.search(r"Comparing \[red\]models ━+ 0:00:0\d -:--:-- 0 of 2 done", during)
-    assert re.search(r"\n  Fitting topics +━+[╸╺━]+ \S+ \S+ bound -4,000.0", during)
-    printed = ["between", "the result"]
-    if piped:
-        assert (tmp_path / "out").read_text().splitlines() == printed
-        assert screens[-1].splitlines() == ["a warning"]
-    else:
-        assert screens[-1].splitlines() == [printed[0], "a warning", printed[1]]
-
-
-def test_a_terminal_is_clean_after_ctrl_c():
-    program = PROGRAM.replace("raise_here", "signal.pause()")
-    status, screens, raw = run_on_terminal(program, send=[SEEN, ("1 of 2 done", signal.SIGINT)])
-    assert status == -signal.SIGINT
+        stdout = out if end == "piped result" else None
+        status, raw = run_on_terminal(PROGRAM.replace("raise_here", code), signals, stdout)
+    assert status == (-signal.SIGINT if end == "Ctrl-C" else 0)
+    # The cursor stays visible.
     assert "\x1b[?" not in raw
-    last = screens[-1].splitlines()
-    assert last[:3] == ["between", "a warning", "Traceback (most recent call last):"]
-    assert last[-1].startswith("KeyboardInterrupt")
-    assert "━" not in screens[-1]
+    *during, last = raw.split("\x1b[2K")
+    shown = re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", "".join(during))
+    assert re.search(r"Comparing \[red\]models ━+ 0:00:0\d -:--:-- 0 of 2 done", shown)
+    assert re.search(r"\n  Fitting topics +━+[╸╺━]+ \S+ \S+ bound -4,000.0", shown)
+    assert "a warning\r\n" in raw
+    assert "━" not in last
+    if end == "piped result":
+        assert (tmp_path / "out").read_text() == "between\nthe result\n"
+    elif end == "result":
+        assert last.strip() == "the result"
+    else:
+        assert last.split()[0] == "Traceback"
+        assert last.split()[-1].startswith("KeyboardInterrupt")
