@@ -36,40 +36,50 @@ def effects_of(table, label, name="effect"):
     return table.loc[table["label"] == label, name].to_numpy()
 
 
-def mean_difference(model, carried, others=None):
-    share = model.proportions_
-    others = ~carried if others is None else others
-    return share[carried].mean(axis=0) - share[others].mean(axis=0)
-
-
-def test_the_effect_of_a_tag_is_a_difference_of_means(model, frame):
+def test_the_table_of_effects(model, frame):
     carried = frame["tags"].map(lambda tags: "news" in tags).to_numpy()
-    found = model.estimate_effects("~ mark", table_of(mark=[["x"] if c else [] for c in carried]))
-    table = found.effects()
+    table = model.estimate_effects(
+        "~ mark", table_of(mark=[["x"] * c for c in carried.tolist()])
+    ).effects()
     assert list(table.columns) == [
         *("label", "contrast", "topic", "words", "effect", "lower", "upper"),
         *("standard_error", "p", "q", "n_documents"),
     ]
-    assert set(table["contrast"]) == {"with - without"}
-    np.testing.assert_allclose(table["effect"], mean_difference(model, carried), atol=1e-12)
-    assert set(table["n_documents"]) == {carried.sum()}
     np.testing.assert_array_equal(table["p"] < 0.1, (table["lower"] > 0) | (table["upper"] < 0))
     classical = stats.ttest_ind(model.proportions_[carried], model.proportions_[~carried])
     assert (table["p"] >= classical.pvalue - 1e-12).all()
 
 
-def test_categories_are_compared_with_the_mean_of_the_others(model, frame):
-    found, side = model.estimate_effects("~ side"), frame["side"].to_numpy()
-    assert found.label_names == ("centre", "left", "right")
-    for level in found.label_names:
-        own = effects_of(found.effects(), level)
-        np.testing.assert_allclose(own, mean_difference(model, side == level), atol=1e-12)
-    pair = found.effects("side", contrast=("right", "centre"))
-    assert set(pair["contrast"]) == {"centre - right"}
-    wanted = mean_difference(model, side == "centre", side == "right")
-    np.testing.assert_allclose(pair["effect"], wanted, atol=1e-12)
-    carriers = np.isin(side, ["centre", "right"]).sum()
-    assert set(pair["n_documents"]) == {carriers}
+@pytest.mark.parametrize(
+    ("form", "label", "pair", "contrast", "one", "other"),
+    [
+        ("marks", "mark", None, "with - without", "news", "~news"),
+        ("side", "left", None, "left - other side", "side == 'left'", "side != 'left'"),
+        ("side", "right", None, "right - other side", "side == 'right'", "side != 'right'"),
+        ("side", "side", ("right", "left"), "left - right", "side == 'left'", "side == 'right'"),
+        ("o(stars)", "stars", None, "5 - 1", "stars == 5", "stars == 1"),
+        # Where both percentiles are equal, the highest and the lowest value.
+        ("high", "high", None, "3 - 1", "high == 3", "high == 1"),
+        # With exactly one tag each, no document shows a tag apart from the others.
+        ("single", "often", None, "often - other single", "often", "~often"),
+        ("single", "seldom", None, "seldom - other single", "~often", "often"),
+    ],
+)
+def test_effects_are_differences_of_means(model, frame, form, label, pair, contrast, one, other):
+    news, number = frame["tags"].map(lambda tags: "news" in tags), np.arange(M)
+    further = table_of(
+        marks=[["mark"] * has for has in news],
+        high=np.where(number % 25, 1.0, 3.0),
+        single=[["often"] if m % 3 else ["seldom"] for m in number],
+    )
+    table = model.estimate_effects(f"~ {form}", further).effects(label, contrast=pair)
+    assert set(table["contrast"]) == {contrast}
+    labels, share = frame.assign(**further, news=news, often=number % 3 > 0), model.proportions_
+    first, second = (labels.eval(rows).to_numpy() for rows in (one, other))
+    wanted = share[first].mean(axis=0) - share[second].mean(axis=0)
+    np.testing.assert_allclose(table["effect"], wanted, atol=1e-9)
+    if form in ("marks", "side"):
+        assert set(table["n_documents"]) == {first.sum() + (second.sum() if pair else 0)}
 
 
 def test_numbers_are_compared_between_their_percentiles(model, frame):
@@ -83,23 +93,11 @@ def test_numbers_are_compared_between_their_percentiles(model, frame):
     np.testing.assert_allclose(pair["effect"], -0.5 * slope, atol=1e-9)
     with pytest.warns(IntervalWarning, match=r"to 9, and 'x' runs from -0\.99\d* to 0\.99\d* in"):
         found.effects("x", contrast=(0, 9))
-    # Where both percentiles are equal, the highest and the lowest value.
-    rare = pd.DataFrame({"rare": np.where(np.arange(M) % 25 == 0, 3.0, 1.0)})
-    table = model.estimate_effects("~ rare", rare).effects()
-    assert set(table["contrast"]) == {"3 - 1"}
-    wanted = mean_difference(model, (rare["rare"] == 3).to_numpy())
-    np.testing.assert_allclose(table["effect"], wanted, atol=1e-9)
-
-
-def test_few_whole_numbers_are_ordered(model, frame):
-    stars = frame["stars"].to_numpy()
-    found = model.estimate_effects(None, frame[["stars"]])
-    assert set(found.effects("stars")["contrast"]) == {"5 - 1"}
-    alone = model.estimate_effects("~ o(stars)").effects()
-    wanted = mean_difference(model, stars == 5, stars == 1)
-    np.testing.assert_allclose(alone["effect"], wanted, atol=1e-9)
+    # Few whole numbers are ordered.
+    ordered = model.estimate_effects(None, frame[["stars"]])
+    assert set(ordered.effects("stars")["contrast"]) == {"5 - 1"}
     with pytest.raises(ValueError, match=r"must be two values of 'stars': 1, 2, 3, 4 and 5, got"):
-        found.effects("stars", contrast=(1, 7))
+        ordered.effects("stars", contrast=(1, 7))
 
 
 def test_interactions_are_averaged_over_documents():
@@ -135,26 +133,36 @@ def test_interactions_are_averaged_over_documents():
     assert ((one["lower"] > 0) | (one["upper"] < 0)).sum() >= 2
 
 
+def same_tables(found, wanted):
+    by = ["label", "topic"]
+    one, two = (table.sort_values(by).reset_index(drop=True) for table in (found, wanted))
+    names = [*by, "effect", "lower", "upper", "p"]
+    pd.testing.assert_frame_equal(one[names], two[names], rtol=1e-8, atol=1e-10)
+
+
+def with_either_reference(model, formula, levels, **columns):
+    """Tables of effects: names decide which of equally frequent levels is the reference."""
+    for names in ({}, {"a": "b", "b": "a"}):
+        one = [names.get(level, level) for level in levels]
+        found = model.estimate_effects(formula, table_of(one=one, **columns)).effects()
+        yield found.assign(label=found["label"].replace(names))
+
+
+def test_the_reference_level_does_not_matter(model, frame):
+    levels = [*np.resize(["a", "b", "c"], M - 1).tolist(), None]
+    same_tables(*with_either_reference(model, "~ one * x + tags", levels))
+
+
 def test_empty_cells_are_not_estimable(model):
     one, two = np.resize(["a", "b", "c"], M), np.resize(["u", "u", "u", "v", "v", "v"], M)
     two[(one == "c") & (two == "v")] = "u"
-    found = {}
-    # Names decide which of levels that are equally frequent is the reference.
-    for names in ({"a": "a", "b": "b"}, {"a": "b", "b": "a"}):
-        renamed = np.array([names.get(level, level) for level in one])
-        table = pd.DataFrame({"one": renamed, "two": two, "x": np.linspace(0, 1, M)})
-        with pytest.warns() as caught:
-            found[names["a"]] = model.estimate_effects("~ one * two + x", table).effects()
-        said = " ".join(str(warning.message) for warning in caught)
-        assert "Dropped 'c × v': linear combinations of other labels" in said
-        assert "cannot be estimated: the documents do not separate" in said
-    first, second = found["a"], found["b"]
-    second["label"] = second["label"].replace({"a": "b", "b": "a"})
-    merged = first.merge(second, on=["label", "topic"])
-    for name in ("effect", "lower", "standard_error"):
-        np.testing.assert_allclose(merged[f"{name}_x"], merged[f"{name}_y"], atol=1e-9)
-    unknown = set(first.loc[first["effect"].isna(), "label"])
-    assert unknown == {"a", "b", "c", "u", "v"}
+    with pytest.warns() as caught:
+        first, second = with_either_reference(model, "~ one * two + x", one, two=two)
+    said = " ".join(str(warning.message) for warning in caught)
+    assert said.count("Dropped 'c × v': linear combinations of other labels") == 2
+    assert said.count("cannot be estimated: the documents do not separate") == 2
+    same_tables(first, second)
+    assert set(first.loc[first["effect"].isna(), "label"]) == {"a", "b", "c", "u", "v"}
     assert first.loc[first["label"] == "x", "effect"].notna().all()
 
 
@@ -343,34 +351,12 @@ def test_redundant_tags_have_no_effects_and_change_no_others(model):
     np.testing.assert_allclose(effects_of(table, "often"), wanted, atol=1e-9)
 
 
-def test_exclusive_tags_are_compared_with_each_other(model):
-    """With exactly one tag each, no document shows a tag apart from the others."""
-    tags = [["often"] if m % 3 else ["rare"] for m in range(M)]
-    table = model.estimate_effects("~ names", table_of(names=tags)).effects()
-    wanted = mean_difference(model, np.arange(M) % 3 > 0)
-    np.testing.assert_allclose(effects_of(table, "often"), wanted, atol=1e-9)
-    np.testing.assert_allclose(effects_of(table, "rare"), -wanted, atol=1e-9)
-    assert table["contrast"].iloc[0] == "often - other names"
-
-
-def same_tables(found, wanted, by=("label", "topic")):
-    pairs = (table.sort_values(list(by)).reset_index(drop=True) for table in (found, wanted))
-    one, two = (table[["label", "topic", "effect", "lower", "upper", "p"]] for table in pairs)
-    pd.testing.assert_frame_equal(one, two, rtol=1e-8, atol=1e-10)
-
-
 def test_the_order_of_documents_and_labels_does_not_matter(model, frame):
     fitted_model = model._model
     wanted, order = model.label_effects(), np.random.default_rng(0).permutation(M)
     reading = fitted_model.reading
-    shuffled = replace(
-        reading,
-        proportions=reading.proportions[order],
-        values=reading.values[order],
-        lengths=reading.lengths[order],
-        fold=reading.fold[order],
-        rows=reading.rows[order],
-    )
+    names = ("proportions", "values", "lengths", "fold", "rows")
+    shuffled = replace(reading, **{name: getattr(reading, name)[order] for name in names})
     other = TopicRegression(fitted_model, shuffled, fitted_model.space, "", "documents")
     same_tables(other.effects(), wanted)
     # Columns and tags in another order, by a formula in another order.
@@ -378,18 +364,6 @@ def test_the_order_of_documents_and_labels_does_not_matter(model, frame):
     turned = frame[["stars", "side", "x"]].assign(tags=tags)
     found = model.estimate_effects("~ tags + o(stars) + x + side", turned)
     same_tables(found.effects(), wanted)
-
-
-def test_the_reference_level_does_not_matter(frame):
-    """A category whose levels are equally frequent, so that names choose the reference."""
-    model = fitted()
-    side = [*np.resize(["a", "b", "c"], M - 1).tolist(), None]
-    tables = []
-    for names in ({"a": "a", "c": "c"}, {"a": "c", "c": "a"}):
-        renamed = [names.get(level, level) for level in side]
-        found = model.estimate_effects("~ side * x + tags", table_of(side=renamed)).effects()
-        tables.append(found.assign(label=found["label"].replace({v: k for k, v in names.items()})))
-    same_tables(*tables)
 
 
 def test_answers_are_computed_when_asked_for_and_once(monkeypatch):

@@ -58,7 +58,9 @@ def test_a_file_keeps_everything(name, tmp_path):
 def test_a_pickle_answers_everything_without_the_documents(name):
     model = fitted(name)
     copy = pickle.loads(pickle.dumps(model))
+    # Nor words of documents that regressions were made of.
     assert copy._model.left_out is None
+    assert "weighed" not in vars(copy._model)
     assert_same(answers(copy, corpus_of(name)), answers(model, corpus_of(name)))
 
 

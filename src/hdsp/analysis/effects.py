@@ -18,7 +18,7 @@ from hdsp.analysis.design import (
     regression_space,
 )
 from hdsp.analysis.fitted import FittedModel
-from hdsp.analysis.levels import curve_columns, label_values, level_columns, rows_by_topic
+from hdsp.analysis.levels import curve_columns, level_columns, rows_by_topic, shown_values
 from hdsp.analysis.reading import Reading, Weight
 from hdsp.analysis.regression import Estimates, LinearRegression, adjust_p, stack_estimates
 from hdsp.analysis.softmax import SoftmaxRegression
@@ -460,7 +460,7 @@ class TopicRegression:
         if block.kind == "tags":
             return self._contrast_rows(self._contrasts(term, None))
         # More values than a spline has columns; the regression drops those that follow from others.
-        places = [value.settings for value in label_values(self, block, _TESTED_VALUES)]
+        places = [value.settings for value in shown_values(self, block, _TESTED_VALUES)]
         rows = design.contrast(design.means_at(places, term))
         return np.asarray(rows[1:] - rows[0])
 

@@ -1,7 +1,7 @@
 """A fitted model: everything that answers need; what nobody has asked for yet is computed then."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, wraps
 from typing import Annotated, Any, Literal, TypeVar, cast
 
@@ -194,9 +194,10 @@ class FittedModel:
     stream: Stream | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # A pickle answers everything, as a file does.
+        # A pickle answers everything, as a file does, and contains no documents either.
         self.complete()
-        return {**vars(self), "left_out": None, "count_returning": None}
+        kept = {own.name: getattr(self, own.name) for own in fields(self)}
+        return kept | {"left_out": None, "count_returning": None}
 
     @property
     def documents(self) -> LeftOut:
@@ -264,7 +265,7 @@ class FittedModel:
         """Proportions of the documents that were read, [M, T]: of merged topics the sums."""
         return self.groups.sum(self.reading.proportions.astype(np.float64))
 
-    def label_values(self, target: str) -> FloatArray:
+    def number_values(self, target: str) -> FloatArray:
         """The different values of a numeric label, in standard units, and their documents, [2, C].
 
         More than fifty are grouped by equal quantiles, each group with its mean. Of other labels
@@ -393,7 +394,7 @@ class FittedModel:
 
     def label_indicators(self, target: str) -> csr_array:
         """Which labels of a column documents have, and whether they are known, [M, C + 1]."""
-        kind, values = self.schema.kind(target), self.label_values(target)[0]
+        kind, values = self.schema.kind(target), self.number_values(target)[0]
         labels = csr_array(self.reading.values[:, self.schema.slices()[target]])
         return label_prediction.indicators(kind, labels, values)
 
@@ -418,7 +419,7 @@ class FittedModel:
         if kind == "tags":
             return np.asarray(logit((carriers + 0.5) / (self.n_documents + 1.0)))
         if kind == "number":
-            carriers = self.label_values(target)[1]
+            carriers = self.number_values(target)[1]
         return np.asarray(np.log((carriers + 1.0) / (carriers + 1.0).sum()))
 
     def expected_tokens(self) -> FloatArray:

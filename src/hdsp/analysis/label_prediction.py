@@ -97,7 +97,7 @@ def make_candidates(model: "FittedModel", target: Any, values: Any, prior: bool)
                 f"`target` of {_OWNER} must be a single number. Got {target!r}, which has "
                 f"{len(block.columns)} columns. Train with a table, a column for each."
             )
-        observed, middle, unit = model.label_values(target)[0], block.mean[0], block.scale[0]
+        observed, middle, unit = model.number_values(target)[0], block.mean[0], block.scale[0]
         numbers = _numbers(middle, unit, values, observed)
         shown, coded = tuple(f"{number:.10g}" for number in numbers), (numbers - middle) / unit
         positions = np.abs(coded[:, None] - observed).argmin(axis=1)

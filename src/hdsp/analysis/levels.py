@@ -32,7 +32,7 @@ class LabelValue(NamedTuple):
     rows: IntArray
 
 
-def label_values(
+def shown_values(
     regression: "TopicRegression", block: BlockSchema, n: int | None = None
 ) -> list[LabelValue]:
     """Values of a label column at which topics are shown: levels or tags that documents have.
@@ -107,7 +107,7 @@ def observed_means(
     numbers = column_numbers(values, start) * block.scale[0] + block.mean[0]
     groups: dict[str, IntArray] = {"": np.arange(len(numbers))}
     if by is not None:
-        groups = {own.name: own.rows for own in label_values(regression, space.schema.block(by))}
+        groups = {own.name: own.rows for own in shown_values(regression, space.schema.block(by))}
     means = {}
     for name, rows in groups.items():
         rows = rows[~np.isnan(numbers[rows])]
@@ -146,16 +146,11 @@ def expected_at(regression: "TopicRegression", places: Sequence[Sequence[Setting
         unknown = np.full(value.shape, np.nan)
         return Estimates(value, unknown, unknown, unknown, classical_degrees=np.nan)
     length = float(weights @ reading.lengths[design.rows] / weights.sum())
-    estimates = mean_expected(
-        softmax,
-        csr_array(space.regressors(design.values)),
-        reading.proportions[design.rows].astype(np.float64),
-        weights,
-        softmax.ridge / max(length, 1.0),
-        regression._clusters,
-        parts,
-        topics,
-    )
+    penalty = softmax.ridge / max(length, 1.0)
+    proportions = reading.proportions[design.rows].astype(np.float64)
+    documents = csr_array(space.regressors(design.values)), proportions, weights
+    clusters = regression._clusters
+    estimates = mean_expected(softmax, *documents, penalty, clusters, parts, topics)
     return replace(estimates, value=value)
 
 
@@ -183,8 +178,8 @@ def _columns(
     """Expected proportions at values of a label, for all documents or each level of another."""
     groups = [LabelValue((), "", np.arange(len(regression._reading)))]
     if by is not None:
-        groups = label_values(regression, by)
-    values = label_values(regression, block, n)
+        groups = shown_values(regression, by)
+    values = shown_values(regression, block, n)
     pairs = [(value, group) for group in groups for value in values]
     rows: Columns = {"label": [block.name] * len(pairs)}
     if by is not None:

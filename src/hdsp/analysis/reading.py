@@ -93,11 +93,6 @@ class LeftOut:
             self._states[number] = self._leave_out(chosen)
         return self._states[number]
 
-    def learn_all(self) -> None:
-        """Learn the topics without each fold, after which the fitted documents may change."""
-        run_together([partial(self.without, int(number)) for number in np.unique(self.fold)])
-        self.documents = None
-
     def _leave_out(self, chosen: BoolArray) -> GlobalState:
         """The state with topics as they would be without the `chosen` [M] documents.
 
@@ -227,12 +222,15 @@ def estimate_proportions(
         Sampling weights.
     """
     problem, fold = left_out.problem, left_out.fold
-    left_out.learn_all()
+    numbers = [int(number) for number in np.unique(fold)]
+    run_together([partial(left_out.without, number) for number in numbers])
+    # The fitted documents may change now.
+    left_out.documents = None
     proportions = np.zeros((problem.n_documents, left_out.state.n_topics), dtype=np.float16)
     whole: set[int] = set()
     condition = 1.0
-    for number in np.unique(fold):
-        state = left_out.without(int(number))
+    for number in numbers:
+        state = left_out.without(number)
         reader, kept, alike = _make_reader(problem, state, left_out.state, n_topics)
         whole.update(kept)
         condition = max(condition, alike)
@@ -259,11 +257,9 @@ def estimate_proportions(
 
 def small_indices(matrix: csr_array) -> csr_array:
     """A matrix in double precision whose indices take four bytes."""
-    parts = (
-        np.asarray(matrix.data, dtype=np.float64),
-        *(own.astype(np.int32) for own in (matrix.indices, matrix.indptr)),
-    )
-    return csr_array(parts, shape=matrix.shape)
+    small = csr_array(matrix, dtype=np.float64)
+    small.indices, small.indptr = (own.astype(np.int32) for own in (small.indices, small.indptr))
+    return small
 
 
 def _make_reader(

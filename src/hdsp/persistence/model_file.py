@@ -159,7 +159,7 @@ def _decode_answers(reader: Decoder, data: Any, model: FittedModel) -> dict[str,
         if part in _BY_COLUMN:
             first, end, _ = columns[column].indices(model.schema.n_labels)
             several = model.schema.kind(column) != "number"
-            reader.sizes["C"] = end - first if several else model.label_values(column).shape[1]
+            reader.sizes["C"] = end - first if several else model.number_values(column).shape[1]
         path = entry_path("answers", number, name)
         found[name] = reader.decode(_ANSWERS[part], data[name], path)
     return found
