@@ -1,70 +1,50 @@
-"""A model of two thousand labels and two hundred topics."""
+"""A page of two thousand labels and two hundred topics."""
 
 import numpy as np
 import pytest
 
 from hdsp.report import make_view, render
-from hdsp.report.packing import pack_exact, pack_rounded, rounded
+from hdsp.report.packing import pack_exact, pack_rounded
 
-N_LABELS, N_TOPICS, N_WORDS = 2_000, 200, 100
+N_LABELS, N_TOPICS = 2_000, 200
 
 
 @pytest.fixture(scope="module")
 def large(model, tmp_path_factory):
-    """The page of a small model with arrays as large as those of a large one."""
+    """The page of a small model, with its topics repeated and many tags."""
     rng = np.random.default_rng(0)
-    data = make_view(model)
-    share = np.sort(rng.dirichlet(np.ones(N_TOPICS)))[::-1]
-    shape = (N_LABELS, N_TOPICS)
+    view, shape = make_view(model), (N_LABELS, N_TOPICS)
     names = [f"label of some length, number {j}" for j in range(N_LABELS)]
-    words = [
-        {"words": rng.permutation(10_000)[:N_WORDS], "p": rounded(rng.dirichlet(np.ones(N_WORDS)))}
-        for _ in range(N_TOPICS)
-    ]
+    tags = {"name": "tags", "kind": "tags", "start": 0, "stop": N_LABELS, "alone": True}
+
+    def repeated(data):
+        return {name: own * 25 if len(own) == 8 else own for name, own in data.items()}
+
+    topics = {name: own for name, own in view["topics"].items() if isinstance(own, list)}
+    positions, form = list(range(N_LABELS)), pack_exact(rng.normal(size=shape))
     changes = {
-        "topics": {
-            "n": N_TOPICS,
-            "in_use": N_TOPICS,
-            **dict.fromkeys(("weight", "share", "coherence"), rounded(share)),
-            "distinctive": ["ten words or so that a topic has"] * N_TOPICS,
-        },
-        "words": {
-            "words": [f"word{i:05}" for i in range(10_000)],
-            "overall": rounded(rng.dirichlet(np.ones(10_000))),
-            "topics": words,
-        },
+        "topics": repeated(topics) | {"n": N_TOPICS, "in_use": N_TOPICS},
+        "words": repeated(view["words"]),
         "labels": {
-            "names": names,
-            "plain": names,
-            "block": [0] * N_LABELS,
-            "carriers": rng.integers(1, 100, size=N_LABELS),
-            "used": list(range(N_LABELS)),
-            "blocks": [
-                {"name": "tags", "kind": "tags", "start": 0, "stop": N_LABELS, "alone": True}
-            ],
+            **dict.fromkeys(("names", "plain"), names),
+            **{"block": [0] * N_LABELS, "carriers": [9] * N_LABELS, "used": positions},
+            "blocks": [tags],
         },
         "form": {
-            "topic_of": list(range(N_TOPICS)),
-            "tables": {},
+            **{"topic_of": list(range(N_TOPICS)), "tables": {}, "coefficients": form},
             "intercept": pack_exact(rng.normal(size=N_TOPICS), "float64"),
-            "coefficients": pack_exact(rng.normal(size=shape)),
         },
         "effects": {
-            "labels": list(range(N_LABELS)),
-            "contrasts": ["with - without"] * N_LABELS,
+            **{"labels": positions, "contrasts": names, "comparisons": {}},
             "effect": pack_rounded(rng.normal(scale=0.01, size=shape)),
             "half": pack_rounded(np.full(shape, 0.01)),
-            "comparisons": {},
         },
-        "map": {
-            "topics": rng.uniform(-1, 1, size=(N_TOPICS, 2)).round(4),
-            "labels": rng.uniform(-1, 1, size=(N_LABELS, 2)).round(4),
-        },
+        "map": {"topics": rng.random((N_TOPICS, 2)), "labels": rng.random((N_LABELS, 2))},
         "order": {"topics": rng.permutation(N_TOPICS), "labels": rng.permutation(N_LABELS)},
     }
-    data |= {name: data[name] | own for name, own in changes.items()} | {"curves": []}
+    view |= {name: view[name] | own for name, own in changes.items()} | {"curves": []}
     path = tmp_path_factory.mktemp("large") / "report.html"
-    path.write_text(render(data), encoding="utf-8")
+    path.write_text(render(view), encoding="utf-8")
     return path
 
 

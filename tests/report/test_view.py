@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy.special import softmax
 
@@ -28,7 +27,6 @@ from hdsp.report.documents import (
     read_from_words,
     typical_documents,
 )
-from hdsp.report.effects import effect_table
 from hdsp.report.layout import place_together, seriate
 from hdsp.report.packing import pack_exact, pack_rounded, rounded, to_json
 from hdsp.report.topics import related_view, relevance, word_frequency, word_view
@@ -85,21 +83,6 @@ def test_labels_have_their_blocks_and_the_values_of_training(view, model, corpus
     (rating,) = labels["blocks"][-1]["numbers"]
     assert [rating["low"], rating["high"], *rating["ends"]] == pytest.approx([1.0, 5.0, 1.0, 5.0])
     assert round(rating["middle"], 9) in (2.0, 4.0)
-
-
-def test_effects_are_those_of_label_effects(view, model):
-    table, effects = model.label_effects(), view["effects"]
-    shape = (-1, len(model.components_))
-    half = (table["upper"] - table["lower"]) / 2
-    for name, column in (("effect", table["effect"]), ("half", half)):
-        wanted = column.to_numpy().reshape(shape)
-        tolerance = np.abs(wanted).max() / 60_000
-        np.testing.assert_allclose(unpacked(effects[name]), wanted, rtol=0, atol=tolerance)
-    names = [model.label_names_[j] for j in effects["labels"]]
-    assert names == table["label"].tolist()[:: shape[1]]
-    table = effect_table(model, labels="department")
-    assert [model.label_names_[j] for j in table.labels] == ["bags", "dresses", "hats", "shoes"]
-    assert table.contrasts[0] == "bags - other department"
 
 
 def test_observed_proportions_are_read_from_words(model, corpus):
@@ -297,21 +280,6 @@ def test_moves_are_no_terms_of_the_bound(model):
     assert make_view(moved)["fit"]["terms"] == make_view(model)["fit"]["terms"]
 
 
-def test_the_same_model_gives_the_same_page(model, view):
-    assert render(make_view(model, title="Reviews")) == render(view)
-
-
-@pytest.mark.parametrize("library", ["polars", "pyarrow"])
-def test_labels_of_any_library(library):
-    texts, frame = reviews(60)
-    table = pl.DataFrame({"department": frame["department"].fillna("hats").tolist()})
-    table = table.to_arrow() if library == "pyarrow" else table
-    model = HDSP(3, max_iter=2, tol=0.5, random_state=0)
-    view = make_view(model.fit(make_corpus(texts, frame).counts, labels=table))
-    assert view["labels"]["names"] == ["bags", "dresses", "hats", "shoes"]
-    assert len(view["effects"]["labels"]) == 4
-
-
 @pytest.mark.parametrize("n_topics", [3, 1])
 def test_models_without_labels_and_with_one_topic(show_model, n_topics):
     corpus, _ = simulate(n_documents=40, n_topics=3, n_words=30, random_state=0)
@@ -376,7 +344,10 @@ def test_names_of_another_model_come_with_a_warning(model, tmp_path):
 
 
 def test_documents_are_checked_against_their_labels(model, corpus):
-    sentence = make_view(model, corpus)["documents"]["check"]
+    view = make_view(model, corpus)
+    # The same model gives the same page.
+    assert render(view) == render(make_view(model, corpus))
+    sentence = view["documents"]["check"]
     with pytest.warns(UnreliableTopicsWarning):
         table = model.check_labels(corpus)
     assert sentence == check_sentence(table.to_dict("list"))
