@@ -35,14 +35,14 @@ def large(model, tmp_path_factory):
             "intercept": pack_exact(rng.normal(size=N_TOPICS), "float64"),
         },
         "effects": {
-            **{"labels": positions, "contrasts": names, "comparisons": {}},
+            **{"labels": positions, "contrasts": names},
             "effect": pack_rounded(rng.normal(scale=0.01, size=shape)),
             "half": pack_rounded(np.full(shape, 0.01)),
         },
         "map": {"topics": rng.random((N_TOPICS, 2)), "labels": rng.random((N_LABELS, 2))},
         "order": {"topics": rng.permutation(N_TOPICS), "labels": rng.permutation(N_LABELS)},
     }
-    view |= {name: view[name] | own for name, own in changes.items()} | {"curves": []}
+    view |= {name: view[name] | own for name, own in changes.items()}
     path = tmp_path_factory.mktemp("large") / "report.html"
     path.write_text(render(view), encoding="utf-8")
     return path

@@ -11,7 +11,7 @@ from hdsp.analysis.new_documents import check_corpus
 from hdsp.analysis.topics import word_share
 from hdsp.corpus import Corpus
 from hdsp.report.documents import document_view
-from hdsp.report.effects import comparison_views, curve_views, form_view, label_view, report_effects
+from hdsp.report.effects import form_view, label_view, report_effects
 from hdsp.report.fit import fit_view
 from hdsp.report.layout import place_together, seriate
 from hdsp.report.names import model_key
@@ -35,11 +35,9 @@ def make_view(
     if corpus is not None or texts is not None:
         check_corpus(corpus, "HDSP.report")
         check_text_of_each(texts, corpus, "HDSP.report")
-    labels = label_view(model._model)
     with progress.task("Finding effects of labels"):
         table, problem = report_effects(model, LEVEL)
-        curves = curve_views(model, labels, table, LEVEL)
-        comparisons = comparison_views(model, labels, table, LEVEL)
+        labels = label_view(model._model, table, LEVEL)
     documents = None
     if corpus is not None:
         with progress.task(f"Finding topics of {len(corpus):,} documents"):
@@ -53,7 +51,6 @@ def make_view(
         "effect": pack_rounded(table.effect),
         # Intervals are symmetric: half of their width.
         "half": pack_rounded((table.upper - table.lower) / 2.0),
-        "comparisons": comparisons,
         "problem": problem,
     }
     return {
@@ -65,7 +62,6 @@ def make_view(
         "labels": labels,
         "form": form_view(model._model),
         "effects": effects,
-        "curves": curves,
         "map": {"topics": np.round(places[0], 4), "labels": np.round(places[1], 4)},
         "order": {"topics": seriate(table.effect.T), "labels": seriate(table.effect)},
         "related": related_view(model, LEVEL),

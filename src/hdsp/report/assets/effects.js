@@ -31,19 +31,20 @@ export function strongestLabels(k, n, sign = 0) {
 }
 
 const unpacked = new Map();
-function comparisonOf(number) {
-  const packed = DATA.effects.comparisons[number];
-  if (packed && !unpacked.has(number)) {
-    const matrices = Object.entries(packed).filter(([, part]) => part.shape);
-    unpacked.set(number, { ...packed, ...Object.fromEntries(matrices.map(([name, part]) => [name, unpack(part)])) });
+/** What compares any two values of a label, or null. */
+function comparisonOf(block) {
+  if (!block.comparison) return null;
+  if (!unpacked.has(block)) {
+    const entries = Object.entries(block.comparison).map(([name, part]) => [name, part.shape ? unpack(part) : part]);
+    unpacked.set(block, Object.fromEntries(entries));
   }
-  return unpacked.get(number);
+  return unpacked.get(block);
 }
 
 /** Whether a page can compare any two values of a label. */
-export const canCompare = (label) => DATA.labels.block[label] in DATA.effects.comparisons;
+export const canCompare = (label) => Boolean(blockOf(label).comparison);
 
-/** Why two settings of labels cannot be compared; else their only difference: {block, number, values}. */
+/** Why two settings of labels cannot be compared; else their only difference: {block, label, places}. */
 function differenceOf(a, b) {
   const changed = [...new Set([...a.keys(), ...b.keys()])].filter((label) => a.get(label) !== b.get(label));
   if (!changed.length) return { reason: "A and B are the same" };
@@ -58,7 +59,7 @@ function differenceOf(a, b) {
   if (block.kind !== "tags" && (first.length === 0 || first.length !== second.length))
     return { reason: `${block.name} is not known in both` };
   if (!block.alone) return { reason: `the effect of ${block.name} depends on other labels` };
-  return { block, number, label: changed[0], places: [first[0], second[0]] };
+  return { block, label: changed[0], places: [first[0], second[0]] };
 }
 
 /**
@@ -66,13 +67,13 @@ function differenceOf(a, b) {
  * or {reason}, why it is missing.
  */
 export function changeBetween(a, b) {
-  const { reason, block, number, label, places } = differenceOf(a, b);
+  const { reason, block, label, places } = differenceOf(a, b);
   if (reason) return { reason };
   if (block.kind === "tags" && effectRow.has(label)) {
     const [row, sign] = [effectRow.get(label), b.has(label) ? 1 : -1];
     return { on: (k) => interval(sign * effect().at(row, k), half().at(row, k)) };
   }
-  const found = comparisonOf(number);
+  const found = comparisonOf(block);
   if (!found) return { reason: `the page has no intervals for these values of ${block.name}` };
   const [from, to] = [a, b].map((setting, i) => {
     const value = block.kind === "number" ? setting.get(places[i]) : places[i];

@@ -100,7 +100,7 @@ export function effectsView(room) {
     return `Label effects on topic ${topicLabel(chosenTopic())}`;
   }
 
-  const curve = () => DATA.curves.find((entry) => entry.label === state.label);
+  const curve = () => blockOf(state.label).curve;
   const curveTitle = () => `Topics along ${DATA.labels.names[state.label]}`;
 
   function curveRows() {
