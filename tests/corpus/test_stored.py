@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import hdsp
-from hdsp.corpus import Corpus, LabelSchema, StoredCorpus, TextSettings, preparing, shards
+from hdsp.corpus import Corpus, LabelSchema, StoredCorpus, preparing, shards
 from hdsp.corpus import stored as module
 from hdsp.corpus.corpus import PART_SIZE
 from hdsp.corpus.stored import VERSION, concatenate, shard_path
-from hdsp.exceptions import NotSavedWarning, ReadError
+from hdsp.exceptions import ReadError
 from hdsp.numerics import BLOCK_DOCUMENTS
 from tests.corpus.corpora import check_same, check_same_schema, corpora, example
 from tests.persistence.forging import put, rewrite_manifest
@@ -196,20 +196,6 @@ def test_the_fingerprint_is_that_of_the_documents(tmp_path):
         prints += [stored.fingerprint, train.fingerprint, test.fingerprint]
     assert prints[:3] == prints[3:6]
     assert len(set(prints)) == 6
-
-
-def test_a_function_that_splits_texts_is_left_out_with_a_warning(tmp_path):
-    for settings, what in {
-        TextSettings(tokenizer=str.split, language=None): "function",
-        TextSettings(token_pattern="(?:cat|dog)+"): "pattern",
-    }.items():
-        corpus = example(text_settings=settings)
-        with pytest.warns(NotSavedWarning, match=f"The {what} that cuts texts") as caught:
-            corpus.write(tmp_path / "corpus")
-        assert caught[0].filename == __file__
-        stored = hdsp.open_corpus(tmp_path / "corpus")
-        assert stored.text_settings is None
-        assert stored.words == corpus.words
 
 
 def test_a_model_of_a_stored_corpus_is_that_in_memory(tmp_path):

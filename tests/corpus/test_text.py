@@ -11,7 +11,7 @@ from hdsp.corpus import TextSettings
 from hdsp.corpus.counting import stop_list
 from hdsp.corpus.splitting import LANGUAGE_OF_CODE, LANGUAGES
 from hdsp.corpus.text import NoWordsError, as_text_settings
-from hdsp.storage.codec import Decoder, InvalidContents, encode
+from hdsp.storage.codec import Decoder, encode
 
 TEXTS = ["The cats sat on a mat", "A dog didn't sit", "Cats and dogs: 3 CATS"]
 
@@ -102,12 +102,40 @@ def test_a_tokenizer():
     assert not settings.storable
 
 
-def test_settings_are_stored_as_data():
-    settings = TextSettings(None, ("x", "y"), 2, 0.4, r"\w+", False, 3, 100)
+STORED = TextSettings(None, ("x", "y"), 2, 0.4, r"\w+", False, 3, 100)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"stemmer": "porter"},
+        *({"token_pattern": one} for one in ("(?:[a-z ]+)+!", "[a-z ]+!", "a*a*a*a*a*b", "(a+)+b")),
+        *({"token_pattern": one} for one in (r"(\w+)\1", "[a]{0}", r"\b[a]{0,3}\b")),
+        {"token_pattern": "[" + "ab" * 10_000_000 + "]"},
+        {"ngrams": 10**6},
+        {"lowercase": "yes"},
+        {"stop_words": 3},
+        {"stop_words": "/etc/passwd"},
+    ],
+    ids=lambda changes: str(changes)[:50],
+)
+def test_settings_are_stored_as_data_that_could_not_take_very_long(changes):
+    data = json.loads(json.dumps(encode(STORED, {})))
+    assert Decoder({}).decode(TextSettings, data) == STORED
+    with pytest.raises(ValueError, match=r"another one|very long|must be|is no|is invalid"):
+        Decoder({}).decode(TextSettings, {**data, **changes})
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"(?u)\b\w\w+\b", r"[a-z]+(?:-[a-z]+)*", r"\w+(?:'\w+)?", r"\S+"]
+)
+def test_simple_patterns_are_stored_and_quick(pattern):
+    settings = TextSettings(token_pattern=pattern)
     data = json.loads(json.dumps(encode(settings, {})))
     assert Decoder({}).decode(TextSettings, data) == settings
-    with pytest.raises(InvalidContents, match="have another one"):
-        Decoder({}).decode(TextSettings, {**data, "stemmer": "porter"})
+    for text in ("a" * 200_000, "a-" * 100_000, "a " * 100_000 + "!", "a1" * 100_000):
+        # Milliseconds, where a pattern that tries every division of the text takes hours.
+        settings.count([text, "cat dog"])
 
 
 def stream():

@@ -190,6 +190,7 @@ def _decode_parameters(
     if (name := "parameters.init") in reader.arrays:
         start = Annotated[FloatArray, Limits("t v", 0.0)]
         stored["init"] = reader.decode(start, stored["init"], name)
+    require(isinstance(stored["init"], (str, np.ndarray)), "its setting `init` is no start")
     return stored
 
 

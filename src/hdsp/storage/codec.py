@@ -183,7 +183,7 @@ class Decoder:
         return value
 
     def _decode_array(self, dtype: Any, order: Any, path: str, limits: Limits) -> AnyArray:
-        require(path in self.arrays, f"it has no array {path!r}")
+        require(path in self.arrays and order in ("C", "F"), f"it has no array {path!r}")
         array = self.arrays[path].T if order == "F" else self.arrays[path]
         kind = get_origin(get_args(dtype)[0]) or get_args(dtype)[0]
         is_flag = kind is np.bool_
