@@ -111,6 +111,9 @@ def test_the_statistics_are_sums_over_documents(data):
     problem, _, state = data.draw(problems())
     solution, statistics = solve(problem, state, None, LocalSettings(5, 0.0, prune=0.0))
     kept, documents = solution.documents, full_documents(problem, state, solution)
+    tokens = kept.tokens(slice(state.n_topics))
+    mean = solution.mean_proportions(problem.scaling, tokens, state.weights)
+    np.testing.assert_allclose(mean, documents.shape / documents.rate, rtol=1e-10)
     log_mean = psi(documents.shape) - np.log(documents.rate)
     # Topics that hold next to nothing enter by their expansion about the prior.
     np.testing.assert_allclose(

@@ -129,9 +129,13 @@ def test_values_of_topics_are_the_bound_at_the_shared_shares_optimum(seed):
     for _ in range(200):
         versions = update_shares(versions, counts, eta)
     found = replace(state, versions=versions)
+    reached = objective(priors, found, versions.tokens)
+    for factor in (0.9999, 1.0001):
+        for name in ("shared", "common"):
+            moved = replace(versions, **{name: factor * getattr(versions, name)})
+            assert objective(priors, replace(state, versions=moved), versions.tokens) < reached
     common = with_differing(versions, prior, *np.empty((2, 0), dtype=np.int64))[0]
-    gained = objective(priors, found, versions.tokens)
-    gained -= objective(priors, replace(state, versions=common), versions.tokens)
+    gained = reached - objective(priors, replace(state, versions=common), versions.tokens)
     assert topic_values(versions, counts, eta).sum() == pytest.approx(gained, rel=1e-6)
 
 

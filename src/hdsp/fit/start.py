@@ -416,12 +416,11 @@ class WordSpace:
         if not len(rows):
             return np.zeros((self.counts.shape[1], n_clusters))
         vectors = vectors[rows] / norms[rows, None]
-        best, most = None, -np.inf
+        found = []
         for _ in range(n_restarts):
             sample = vectors[rng.permutation(len(vectors))[:_CLUSTER_SEEDING]]
-            cluster, _, closeness = spherical_kmeans(vectors, n_clusters, sample, rng, n_passes)
-            if closeness > most:
-                best, most = cluster, closeness
+            found.append(spherical_kmeans(vectors, n_clusters, sample, rng, n_passes))
+        best, _, _ = max(found, key=lambda clustering: clustering[2])
         shape = (n_clusters, self.counts.shape[0])
         member = csr_array((np.ones(len(rows)), (best, rows)), shape=shape)
         return np.asarray((member @ self.counts).T.toarray())
