@@ -42,7 +42,7 @@ def snapshot_of(data, scaling, seen_as=lambda problem: problem):
     documents = Documents(seen_as(problem), HERE)
     documents.fit(state, SETTLED)
     for _ in range(3):
-        snapshot, _ = take_snapshot(documents, state, SETTLED)
+        snapshot = take_snapshot(documents, state, SETTLED)
         state = snapshot.state
     return snapshot, problem, dense
 
@@ -181,7 +181,7 @@ def test_blocks_gain_what_documents_in_memory_do(labelled):
     there = Documents(elsewhere(problem), HERE)
     for documents in (here, there):
         documents.fit(state, SETTLED)
-    one, other = (take_snapshot(kept, state, SETTLED)[0] for kept in (here, there))
+    one, other = (take_snapshot(kept, state, SETTLED) for kept in (here, there))
     gains, sums = ({m.pair: m.gain for m in propose_merges(s)} for s in (one, other))
     assert gains.keys() == sums.keys()
     # The same terms; but labels' weights are fitted by exact sweeps here, and there by rounds.

@@ -87,7 +87,7 @@ def test_a_seeded_topic_takes_in_others_but_no_other_seeded_one():
     run = Run(max_iter=3)
     documents = Documents(problem, run.here)
     state = ascend(documents, start, run)
-    snapshot, _ = take_snapshot(documents, state, LocalSettings())
+    snapshot = take_snapshot(documents, state, LocalSettings())
     one, other = snapshot.state.seeded.tolist()
     pairs = [set(merge.pair) for merge in propose_merges(snapshot)]
     assert pairs

@@ -19,7 +19,7 @@ from hdsp.model.state import GlobalState, Statistics, TopicWeights
 from hdsp.model.updates import elbo, proportion_terms, update_versions, word_terms
 from hdsp.model.versions import best_values, count_parts, prior_parts, topic_values
 from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
-from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction, take_topics
+from hdsp.scaling.functions import Parameters, ScalingFunction, take_topics
 
 # Labels cannot scale a single topic.
 FEWEST_TOPICS = 2
@@ -61,9 +61,9 @@ def merge_topics(documents: Documents, state: GlobalState, run: Run) -> GlobalSt
 
 def _merge_once(documents: Documents, state: GlobalState, run: Run) -> tuple[GlobalState, int]:
     """A pass, and the merges after it: the state, and how many there were."""
-    snapshot, statistics = take_snapshot(documents, state, run.settings)
-    bound = elbo(documents.problem, state, statistics)
-    run.record(documents.problem, state, statistics, bound)
+    snapshot = take_snapshot(documents, state, run.settings)
+    bound = elbo(documents.problem, state, snapshot.statistics)
+    run.record(documents.problem, state, snapshot.statistics, bound)
     least = max(_LEAST_GAIN, _LEAST_SHARE * abs(bound.total))
     chosen = choose_merges(snapshot, propose_merges(snapshot), least)
     if not chosen:
@@ -83,19 +83,21 @@ class Snapshot:
         The documents after a pass, with their responsibilities.
     state : GlobalState
         The state after its global step.
-    topic_words : float array of shape [T, V]
-        Expected tokens of each word and topic; of the groups' words where these have versions.
+    statistics : Statistics
+        The sums of the pass.
     table : float array of shape [V, K]
         The words' factors of the responsibilities.
-    limits : DesignLimits
-        What an additive update of the labels' weights must know.
     """
 
     documents: Documents
     state: GlobalState
-    topic_words: FloatArray
+    statistics: Statistics
     table: FloatArray
-    limits: DesignLimits
+
+    @cached_property
+    def topic_words(self) -> FloatArray:
+        """Expected tokens of each word and topic, of the groups' words with versions, [T, V]."""
+        return np.ascontiguousarray(self.statistics.word_counts.T)
 
     @cached_property
     def pooled_words(self) -> FloatArray:
@@ -104,18 +106,11 @@ class Snapshot:
         return self.topic_words if versions is None else np.ascontiguousarray(versions.pooled().T)
 
 
-def take_snapshot(
-    documents: Documents, state: GlobalState, settings: LocalSettings
-) -> tuple[Snapshot, Statistics]:
+def take_snapshot(documents: Documents, state: GlobalState, settings: LocalSettings) -> Snapshot:
     """A pass over all documents that keeps their responsibilities."""
     statistics = documents.fit(state, settings, remember=True)
-    return Snapshot(
-        documents,
-        documents.update(state, statistics),
-        np.ascontiguousarray(statistics.word_counts.T),
-        word_factors(state, documents.problem.dtype),
-        statistics.limits,
-    ), statistics
+    table = word_factors(state, documents.problem.dtype)
+    return Snapshot(documents, documents.update(state, statistics), statistics, table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +122,10 @@ class Merge:
     pair : tuple of two int
         The topics.
     gain : float
-        By how much the bound rises (`BoundTerms.comparable`).
+        By how much the bound rises without the densities of sticks and concentrations. These have
+        point posteriors, whose densities have no common scale: each stick would add a few units
+        even if its topic holds nothing. The densities of log-linear weights stay: they are what a
+        topic pays for weights that differ from zero.
     scaling : mapping of str to array
         The labels' weights of the topic that they become.
     """
@@ -161,7 +159,7 @@ def propose_merges(snapshot: Snapshot) -> list[Merge]:
     function = documents.problem.scaling
     alone = state.weights
     merged = alone.merged(pairs)
-    scaling = documents.update_scaling(merged, snapshot.limits, pairs)
+    scaling = documents.update_scaling(merged, snapshot.statistics.limits, pairs)
     merged = replace(merged, scaling=scaling)
     before = words_before(snapshot) + function.prior_terms(state.scaling)
     gain = documents.sum(SumGains(function, snapshot.table, pairs, alone, merged))

@@ -223,16 +223,6 @@ class BoundTerms:
         """The bound."""
         return sum(self.items().values())
 
-    @property
-    def comparable(self) -> float:
-        """The bound without the densities of sticks and concentrations, by which merges are judged.
-
-        These have point posteriors. Their densities have no common scale, and each stick would add
-        a few units even if its topic holds nothing. Log-linear weights are points too, and their
-        densities stay: they are what a topic pays for weights that differ from zero.
-        """
-        return self.total - self.sticks - self.concentrations
-
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
