@@ -28,8 +28,15 @@ from hdsp.corpus.corpus import PART_SIZE, Corpus
 from hdsp.corpus.counting import TextCounter, choose_words, grouped, in_threads
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, ReadingSettings, label_kinds
 from hdsp.corpus.readers.counts import read_words
-from hdsp.corpus.readers.opening import FileOrPath, FilePath, check_file, name_of, no_documents
-from hdsp.corpus.readers.tables import Batch, Columns, Wanted, no_words, open_table
+from hdsp.corpus.readers.opening import (
+    FileOrPath,
+    FilePath,
+    check_file,
+    name_of,
+    no_documents,
+    read_error,
+)
+from hdsp.corpus.readers.tables import Batch, Columns, Wanted, open_table
 from hdsp.corpus.schema import LabelMoments
 from hdsp.corpus.splitting import warn_of_pairs
 from hdsp.corpus.stored import (
@@ -269,7 +276,8 @@ def prepare_corpus(
             chosen = _choose(drafts, settings, n_documents)
             warn_of_pairs(settings, chosen)
         if not chosen:
-            raise no_words(name, f"column {text!r}")
+            remedy = "pass more texts, or `text_settings` that keep more words"
+            raise read_error(name, f"no word of column {text!r} is left to count", remedy)
         reading = ReadingSettings(text, ids, None, tag_separator, delimiter, decimal, encoding)
         whole = _whole(drafts, chosen, kinds, ids is not None).replaced(reading=reading)
         parts = in_threads(partial(_finish, whole=whole), drafts)

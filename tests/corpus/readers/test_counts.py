@@ -148,7 +148,7 @@ WRONG_FILES = [
     ("a.mtx", MTX + "2 4\n", ": it is damaged or cut off ("),
     ("a.mtx", MTX + "2 4 1\n1 1 1\0\n", ": it is damaged or cut off (could not convert string"),
     ("a.mallet", "d1\n", ", line 1: a line should have an id, a label and a text, but is 'd1';"),
-    ("a.mallet", "d1 a 17\n", ": no word of the texts is left to count;"),
+    ("a.mallet", "d1 a 17\n", ": No word of 1 text is left to count."),
     ("a.mallet", "\n", ": it has no documents;"),
     ("a.mallet", b"d1 a cat\nd2 a \xff\n", ", line 2: this is not utf-8 text"),
     ("a.dat", "1 0:1\n", ": the name does not show read_counts which format the file has; pass"),

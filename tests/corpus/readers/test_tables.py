@@ -289,7 +289,7 @@ def test_text_settings_and_errors_of_a_tokenizer(tmp_path):
     corpus = read_table(path, text_settings=TextSettings(ngrams=2))
     assert corpus.words == ("cat", "cat flap", "flap")
     assert read_table(path, text_settings=str.split).words == ("2001", "The", "cat-flap", "of")
-    check_error("a.csv: no word of column 'text' is left", read_table, path,
+    check_error("a.csv: No word of 1 text is left to count.", read_table, path,
                 text_settings=lambda text: [])  # fmt: skip
 
     def tokenize(text):

@@ -3,7 +3,7 @@
 import io
 import os
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import partial, update_wrapper
 from inspect import Signature, signature
 from itertools import chain
 from pathlib import PurePath
@@ -32,7 +32,7 @@ from hdsp.corpus.readers.opening import (
     read_lines,
     shortened,
 )
-from hdsp.corpus.readers.tables import count_words, format_of, label_columns
+from hdsp.corpus.readers.tables import format_of, label_columns
 from hdsp.corpus.text import counting_rules, words_like
 from hdsp.exceptions import ReadError
 from hdsp.numerics import FloatArray
@@ -164,7 +164,7 @@ def read_counts(
 
 def reader_of(format: str) -> Callable[..., Corpus]:
     """`read_counts` for a format, with a signature of the parameters that apply to it."""
-    read: Any = partial(read_counts, format=format)
+    read: Any = update_wrapper(partial(read_counts, format=format), read_counts)
     parameters = signature(read_counts).parameters
     names = [name for name in parameters if name in {"path", "like", "encoding"} | _OPTIONS[format]]
     read.__signature__ = Signature([parameters[name] for name in names])
@@ -306,7 +306,8 @@ def _read_mallet(
             raise no_documents(name)
 
     settings, words = counting_rules(text_settings, like, "read_counts")
-    counts, words = count_words(name, texts(), settings, words, "the texts")
+    with as_read_error(name):
+        counts, words = settings.count(texts(), words)
     kind: Kind = "category" if tag_separator is None else "tags"
     block = make_block("label", kind, as_series(labels), name, tag_separator)
     return Corpus(counts, words, Labels((block,), len(ids)), text_settings=settings, ids=ids)

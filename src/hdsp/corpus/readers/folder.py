@@ -8,8 +8,8 @@ import numpy as np
 from hdsp.checks import quoted
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.labels import Labels, Names, label_kinds
-from hdsp.corpus.readers.opening import FilePath, read_error, read_lines
-from hdsp.corpus.readers.tables import Columns, count_words, label_columns
+from hdsp.corpus.readers.opening import FilePath, as_read_error, read_error, read_lines
+from hdsp.corpus.readers.tables import Columns, label_columns
 from hdsp.corpus.text import counting_rules
 from hdsp.numerics import IntArray
 
@@ -70,7 +70,8 @@ def read_folder(
         labels = table.labels()[_rows(ids, table)]
     settings, words = counting_rules(text_settings, like, owner)
     texts = folder_texts(folder, encoding, pattern)
-    counts, words = count_words(str(folder), texts, settings, words, "the files")
+    with as_read_error(str(folder)):
+        counts, words = settings.count(texts, words)
     return Corpus(counts, words, labels, text_settings=settings, ids=ids)
 
 

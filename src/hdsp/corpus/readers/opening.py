@@ -147,8 +147,8 @@ def open_binary(path: FilePath, name: str = "") -> Iterator[Source]:
             raise damaged(name or str(path), error) from error
 
 
-def is_utf8(encoding: str) -> bool:
-    """Whether an encoding is UTF-8; raise if it is not one of texts."""
+def check_encoding(encoding: str) -> None:
+    """Raise unless an encoding is one of texts."""
     try:
         "".encode(encoding)
     except LookupError as error:
@@ -156,7 +156,6 @@ def is_utf8(encoding: str) -> bool:
             f"`encoding` must be one that Python knows. Got {encoding!r}. "
             "Pass 'utf-8', 'latin-1' or 'utf-16'."
         ) from error
-    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
 
 
 def wrong_encoding(
@@ -169,9 +168,10 @@ def wrong_encoding(
 
 def read_lines(path: FilePath, encoding: str, name: str = "") -> Iterator[tuple[int, str]]:
     """Yield the numbers of a text file's lines, from 1, and the lines without their ends."""
+    check_encoding(encoding)
     number = 0
     # Without a byte order mark.
-    codec = "utf-8-sig" if is_utf8(encoding) else encoding
+    codec = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     with open_binary(path, name) as source:
         text = io.TextIOWrapper(source.stream, encoding=codec)
         try:

@@ -14,10 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
-
-from scipy.sparse import csr_array
 
 from hdsp import progress
 from hdsp.checks import check_choice, count_of, quoted
@@ -31,6 +29,7 @@ from hdsp.corpus.readers.opening import (
     Source,
     as_path,
     as_read_error,
+    check_encoding,
     damaged,
     name_of,
     no_documents,
@@ -40,7 +39,7 @@ from hdsp.corpus.readers.opening import (
     shortened,
     wrong_encoding,
 )
-from hdsp.corpus.text import NoWordsError, TextSettings, counting_rules
+from hdsp.corpus.text import counting_rules
 from hdsp.exceptions import ReadError
 
 # Values by column, of equal lengths: texts as a list, other columns also as pyarrow or pandas
@@ -54,7 +53,6 @@ _LONGEST_ROW = 1 << 23
 _LONGEST_VALUE = 1 << 25
 # The number of rows in which keys of JSON Lines are looked for.
 _HEAD = 1_000
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 _JSON_REMEDY = """write one object per line, such as {"text": "..."}"""
 
 
@@ -366,6 +364,7 @@ def open_table(
     decimal: str = ".",
 ) -> Iterator[TableFile]:
     """Open a table; see `read_table` for the arguments."""
+    check_encoding(encoding)
     name = name_of(path)
     suffixes = {key: known.suffixes for key, known in TABLE_FORMATS.items()}
     with as_path(path) as source:
@@ -383,11 +382,9 @@ def format_of(
     if format is not None:
         check_choice(format, tuple(suffixes), "format", owner)
         return format
-    parts = [suffix.lower() for suffix in PurePath(name).suffixes]
-    while parts and parts[-1] in _COMPRESSED:
-        parts.pop()
+    plain = re.sub(r"\.(gz|bz2|xz|zstd?)$", "", name.lower())
     for key, known in suffixes.items():
-        if parts and parts[-1] in known:
+        if plain.endswith(known):
             return key
     problem = f"the name does not show {owner} which format the file has"
     raise read_error(name, problem, f"pass `format`, one of {quoted(suffixes)}")
@@ -503,26 +500,6 @@ def label_columns(
     return columns
 
 
-def count_words(
-    name: str,
-    texts: Iterator[str],
-    settings: TextSettings,
-    words: tuple[str, ...] | None,
-    what: str,
-) -> tuple[csr_array, tuple[str, ...]]:
-    """Count texts while they are read; `name` and `what` are for the message if no word is left."""
-    try:
-        return settings.count(texts, words)
-    except NoWordsError as error:
-        raise no_words(name, what) from error
-
-
-def no_words(name: str, what: str) -> ReadError:
-    """The error of texts of which no word is counted."""
-    remedy = "check that this is text, or pass `text_settings` that keep more words"
-    return read_error(name, f"no word of {what} is left to count", remedy)
-
-
 def read_table(
     path: FileOrPath,
     text: str | None = None,
@@ -619,8 +596,8 @@ def read_table(
             kinds, reading = _as_known(table, kinds, reading, given, like)
         wanted = Wanted(kinds, reading.text, reading.ids, reading.tag_separator, reading.groups)
         columns = Columns(table.name, wanted)
-        texts, what = columns.texts(table.batches(wanted)), f"column {reading.text!r}"
-        counts, words = count_words(table.name, texts, settings, words, what)
+        with as_read_error(table.name):
+            counts, words = settings.count(columns.texts(table.batches(wanted)), words)
     described: Any = {"ids": columns.ids(), "groups": columns.groups(), "text_settings": settings}
     corpus = Corpus(counts, words, columns.labels(), **described)
     if like is None:
