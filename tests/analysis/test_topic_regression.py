@@ -9,7 +9,7 @@ import pytest
 import statsmodels.formula.api as smf
 from scipy import stats
 
-from hdsp import HDSP, Corpus, TopicRegression
+from hdsp import HDSP, TopicRegression
 from hdsp.analysis import softmax
 from hdsp.analysis.refits import _resample
 from hdsp.analysis.regression import LinearRegression
@@ -369,16 +369,15 @@ def test_the_order_of_documents_and_labels_does_not_matter(model, frame):
 def test_answers_are_computed_when_asked_for_and_once(monkeypatch):
     calls, original = [], softmax.learn_softmax
     monkeypatch.setattr(softmax, "learn_softmax", lambda *own: calls.append(1) or original(*own))
-    corpus, _ = labelled()
-    own = Corpus(corpus.counts, corpus.words, corpus.labels.select(["x", "tags"]))
-    model = HDSP(T, random_state=0, n_jobs=1).fit(own)
+    # A model that nobody has asked yet.
+    model = fitted.__wrapped__(("x", "tags"))
     model.label_effects()
     model.proportions_.sum()
     assert calls == []
     # Warnings of unreliable topics need their coherence.
     assert set(model._model.answers) <= {"coherence"}
     for _ in range(2):
-        model.perplexity(own)
+        model.perplexity(labelled()[0].counts)
     assert len(calls) == 1
 
 

@@ -40,7 +40,6 @@ _ADVICE = {
     "pass another `pattern`": "let the names of texts end in .txt",
     "pass `text_settings` that keep more words": "keep more with --min-df, --max-df or --language",
     "pass them as `corpus`": "name their file",
-    "pass others as `labels`, or documents with their labels as `corpus`": "name a file with them",
     "or no document has it.": "or no document has it: name a file and pass it in --formula.",
     "Count it with the vectoriser the model was trained with": "Use hdsp prepare --like MODEL",
     "pass the groups as `groups`": "name their column with --groups",
