@@ -131,6 +131,9 @@ LABELS = [
     ),
     (MIXED, Categorical(Spline("rating")), "Use LogLinear(Spline('rating', n_knots=5)) instead."),
     (MIXED, LogLinear(Spline("kind")), "Spline takes number columns. 'kind' is of kind category."),
+    (MIXED, "~ s(kind)", "Spline takes number columns. 'kind' is of kind category."),
+    (MIXED, "~ o(tags)", "Ordered takes category and number columns. 'tags' is of kind tags."),
+    (MIXED, "~ (1 | rating)", "Pooled takes category and tags columns. 'rating' is of kind number"),
     (MIXED, LogLinear() * LogLinear(), "no label is left for"),
     ({"rating": [1.0, 2.0]}, Categorical(), "no label is left for"),
     (

@@ -1,6 +1,5 @@
 """The space of labels: what a user writes (`scaling=`), bound to the label columns of training."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -79,15 +78,13 @@ class LabelDesign:
         auto = isinstance(scaling, str) and scaling == "auto"
         values = csr_array((0, schema.n_labels)) if values is None else values
         factors = _default_factors(schema, values, learned) if auto else _factors(scaling, schema)
-        _check_names(factors, schema)
-        taken = _take_columns(factors, schema)
-        unbound = cls._with_terms_of(schema, factors, values, learned or {})
+        taken = _take_terms(factors, schema)
+        unbound = cls._with_terms(schema, [term for own in taken for term in own], values, learned)
         chosen: list[ScalingFunction] = []
         split: list[IntArray] = []
-        for factor, names in zip(factors, taken, strict=True):
-            if names or factor.terms:
-                own = [unbound.columns_of(name) for name in names]
-                own += [unbound.columns[unbound.terms.index(term)] for term in factor.terms]
+        for factor, terms in zip(factors, taken, strict=True):
+            if terms:
+                own = [unbound.columns[unbound.terms.index(term)] for term in terms]
                 chosen.append(factor)
                 split.append(np.concatenate(own))
             elif factor.kinds and not auto and (len(factors) > 1 or schema.blocks):
@@ -98,19 +95,14 @@ class LabelDesign:
         return replace(unbound, scaling=Product(*chosen, split=split)) if chosen else unbound
 
     @classmethod
-    def _with_terms_of(
-        cls,
-        schema: LabelSchema,
-        factors: Sequence[ScalingFunction],
-        values: csr_array,
-        learned: Learned,
+    def _with_terms(
+        cls, schema: LabelSchema, given: Sequence[Term], values: csr_array, learned: Learned | None
     ) -> "LabelDesign":
-        """The design with the terms of factors, and with what these learn."""
-        given = [term for factor in factors for term in factor.terms]
+        """The design with these terms, and with what they learn."""
         main = {term.columns[0]: term for term in given if term.main}
 
         def bound(term: Term, names: Sequence[Sequence[str]], parts: Sequence[csr_array]) -> Term:
-            fitted = learned.get(term)
+            fitted = (learned or {}).get(term)
             if fitted is None:
                 (*_, unit) = (1.0, *schema.block(term.columns[0]).scale)
                 fitted = term.bound(names).learn(parts, unit)
@@ -321,52 +313,34 @@ def _factors(scaling: Scaling, schema: LabelSchema) -> tuple[ScalingFunction, ..
     return function.factors if type(function) is Product else (function,)
 
 
-def _check_names(factors: Sequence[ScalingFunction], schema: LabelSchema) -> None:
-    """Raise unless factors name columns that the labels have, each once, of kinds they take."""
-    named: list[str] = []
-    for factor in factors:
-        sources = [name for term in factor.terms for name in term.learns_from]
-        for name in (*factor.columns, *sources):
-            check_known(name, schema.slices(), "scaling", "HDSP", "made of label columns")
-        named += [*factor.columns, *(term.columns[0] for term in factor.terms if term.main)]
-        parts: list[str | Term] = [*factor.columns, *factor.terms]
-        for part in parts:
-            kinds = part.kinds if isinstance(part, Term) else {schema.kind(part)}
-            if not kinds <= factor.kinds:
-                raise ValueError(
-                    f"{type(factor).__name__} takes {' and '.join(sorted(factor.kinds))} columns. "
-                    f"Use LogLinear({part!r}) instead."
-                )
-        for term in factor.terms:
-            for name in term.learns_from:
-                if (kind := schema.kind(name)) not in term.kinds:
-                    raise ValueError(
-                        f"{type(term).__name__} takes {' and '.join(sorted(term.kinds))} columns. "
-                        f"{name!r} is of kind {kind}."
-                    )
-    for name, number in Counter(named).items():
-        if number > 1:
-            raise ValueError(f"`scaling` of HDSP names the label column {name!r} twice.")
-
-
-def _take_columns(factors: Sequence[ScalingFunction], schema: LabelSchema) -> list[list[str]]:
-    """The label columns that each factor takes as they are."""
-    taken = [list(factor.columns) for factor in factors]
+def _take_terms(factors: Sequence[ScalingFunction], schema: LabelSchema) -> list[list[Term]]:
+    """The terms of each factor: plain ones of the label columns that it takes as they are."""
+    plain: dict[str, Term] = {one.name: PLAIN[one.kind](one.name) for one in schema.blocks}
     terms = [term for factor in factors for term in factor.terms]
-    named = {term.columns[0] for term in terms if term.main}.union(*taken)
-    for names, factor in zip(taken, factors, strict=True):
+    named = [name for factor in factors for name in factor.columns]
+    for name in (*named, *(name for term in terms for name in term.learns_from)):
+        check_known(name, plain, "scaling", "HDSP", "made of label columns")
+    named += [term.columns[0] for term in terms if term.main]
+    for name in named:
+        if named.count(name) > 1:
+            raise ValueError(f"`scaling` of HDSP names the label column {name!r} twice.")
+    taken: list[list[Term]] = []
+    for factor in factors:
         # Parents have effects of their own, beside their children's if nothing else is said.
-        for term in factor.terms:
-            parents = set(term.learns_from) - {*term.columns, *named}
-            names += parents
-            named |= parents
+        sources = {n for term in factor.terms for n in term.learns_from if n not in term.columns}
+        parents = [name for name in plain if name in sources and name not in named]
+        named += parents
+        taken.append([*(plain[name] for name in (*factor.columns, *parents)), *factor.terms])
     # The function of fewer kinds chooses first: LogLinear() would leave Categorical() nothing.
-    for number in sorted(range(len(factors)), key=lambda n: len(factors[n].kinds)):
-        factor = factors[number]
-        if not factor.columns and not factor.terms:
-            free = [name for name in schema.slices() if name not in named]
-            taken[number] = [name for name in free if schema.kind(name) in factor.kinds]
-            named.update(taken[number])
+    for factor, own in sorted(
+        zip(factors, taken, strict=True), key=lambda pair: len(pair[0].kinds)
+    ):
+        if not own:
+            free = [term for name, term in plain.items() if name not in named]
+            own += [term for term in free if term.kinds <= factor.kinds]
+            named += [term.columns[0] for term in own]
+        for term in (*factor.terms, *own):
+            _check_term(term, factor, schema)
     for term in terms:
         if missing := [name for name in term.columns if name not in named]:
             raise ValueError(
@@ -374,6 +348,22 @@ def _take_columns(factors: Sequence[ScalingFunction], schema: LabelSchema) -> li
                 "factor too."
             )
     return taken
+
+
+def _check_term(term: Term, factor: ScalingFunction, schema: LabelSchema) -> None:
+    """Raise unless a factor takes a term, and the term its label columns."""
+    if not term.kinds <= factor.kinds:
+        written = repr(term if term in factor.terms else term.columns[0])
+        raise ValueError(
+            f"{type(factor).__name__} takes {' and '.join(sorted(factor.kinds))} columns. "
+            f"Use LogLinear({written}) instead."
+        )
+    for name in term.learns_from:
+        if (kind := schema.kind(name)) not in term.kinds:
+            raise ValueError(
+                f"{type(term).__name__} takes {' and '.join(sorted(term.kinds))} columns. "
+                f"{name!r} is of kind {kind}."
+            )
 
 
 def content_columns(space: LabelDesign, name: str | None) -> IntArray:

@@ -97,10 +97,6 @@ class _Reader:
             case ast.BinOp(op=ast.BitOr()):
                 self.refuse_node(node, "slopes cannot differ, only (1 | author) is possible")
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
-                for side in (left, right):
-                    if isinstance(side, ast.BinOp):
-                        remedy = "only two labels can be multiplied, so write products one by one"
-                        self.refuse_node(node, remedy)
                 first, second = self.label(left), self.label(right)
                 if first == second:
                     self.refuse_node(node, "a product needs two different labels")
@@ -112,14 +108,11 @@ class _Reader:
     def label(self, node: ast.expr) -> str:
         """A name, or a function of one: s(day, 8, period=7), o(rating) or factor(year)."""
         if not isinstance(node, ast.Call):
-            name = self.name(node)
-            return self.add(name, None, node)
+            return self.add(self.name(node), None, node)
         function = self.written(node.func)
-        if function not in _FUNCTIONS:
-            remedy = "there are s() for curves, o() for ordered values and factor() for categories"
-            self.refuse_node(node, f"{remedy}, so compute others before")
-        if not node.args:
-            self.refuse_node(node, f"{function}() needs the name of a label")
+        if function not in _FUNCTIONS or not node.args:
+            remedy = "there are s(day) for curves, o(rating) for ordered values and factor(year)"
+            self.refuse_node(node, f"{remedy} for categories, so compute others before")
         name = self.name(node.args[0])
         if function == "s":
             return self.add(name, self.curve(name, node), node)
@@ -155,12 +148,7 @@ class _Reader:
         return name
 
     def add(self, name: str, term: Term | None, node: ast.expr) -> str:
-        """A label has one form in all terms, and its form takes labels of its kind."""
-        if term is not None and self.kinds is not None and self.kinds[name] not in term.kinds:
-            taken, kind = " or ".join(sorted(term.kinds, reverse=True)), self.kinds[name]
-            self.refuse_node(
-                node, f"it takes labels of kind {taken}, and {name!r} is of kind {kind}"
-            )
+        """A label has one form in all terms."""
         if self.labels.setdefault(name, term) != term:
             self.refuse_node(node, f"write {name!r} in one way throughout")
         return name
