@@ -2,23 +2,11 @@
 
 import re
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdsp import (
-    HDSP,
-    Categorical,
-    Constant,
-    Factor,
-    Interaction,
-    LogLinear,
-    Ordered,
-    Pooled,
-    Spline,
-)
+from hdsp import Categorical, Constant, Factor, Interaction, LogLinear, Ordered, Pooled, Spline
 from hdsp.scaling.formula import parse_formula
 
 KINDS = {
@@ -141,28 +129,3 @@ def test_nothing_but_a_sentence_comes_of_any_text(text):
             message = str(error)
             assert message.endswith(".")
             assert "\n" not in message
-
-
-def labels(n_documents=200):
-    rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {
-            "ideology": rng.choice(["left", "right"], n_documents),
-            "day": rng.uniform(size=n_documents),
-            "blog": rng.choice(["a", "b", "c"], n_documents),
-        }
-    )
-
-
-def test_a_model_takes_a_formula():
-    frame, counts = labels(), np.random.default_rng(1).poisson(1.0, size=(200, 12))
-    text = "~ ideology * s(day) + (1 | blog)"
-    model = HDSP(3, scaling=text, random_state=0, n_jobs=1)
-    model.fit(counts, labels=frame)
-    written = Categorical("ideology", Pooled("blog")) * Spline("day")
-    same = HDSP(3, scaling=written * Interaction("ideology", "day"), random_state=0, n_jobs=1).fit(
-        counts, labels=frame
-    )
-    np.testing.assert_allclose(model.expected_topics(frame), same.expected_topics(frame), atol=0.02)
-    with pytest.raises(ValueError, match="'dayy', which no label is called"):
-        HDSP(max_components=3, scaling="~ dayy").fit(counts, labels=frame)

@@ -97,29 +97,6 @@ def test_a_function_that_breaks_the_contract_is_caught(function):
     assert failures(check_scaling(function))
 
 
-def test_gradient_of_the_second_function():
-    scaling, case = LogLinear(variance=0.7), make_case(LogLinear())
-    weights = np.random.default_rng(1).normal(size=(4, 4)) * 0.3
-    dense = case.design.toarray()
-
-    def objective(flat):
-        parameters = {"weight": flat.reshape(4, 4)}
-        return scaling.objective(parameters, case.design, case.prior_shape, case.exposure).sum()
-
-    load = np.exp(dense @ weights.T) * case.exposure
-    gradient = (case.prior_shape - load).T @ dense - weights / 0.7
-    np.testing.assert_allclose(
-        approx_fprime(weights.ravel(), objective, 1e-7), gradient.ravel(), rtol=1e-4, atol=1e-4
-    )
-    # Its zero is where the update ends.
-    parameters = {"weight": weights}
-    for _ in range(100):
-        parameters = scaling.update(parameters, case.design, case.prior_shape, case.exposure)
-    w = parameters["weight"]
-    load = np.exp(dense @ w.T) * case.exposure
-    np.testing.assert_allclose((case.prior_shape - load).T @ dense - w / 0.7, 0.0, atol=1e-6)
-
-
 def test_gradient_of_the_sticks():
     rng = np.random.default_rng(0)
     log_total = rng.normal(-20.0, 5.0, size=6)

@@ -29,6 +29,7 @@ Design = Any
 _MONTE_CARLO_DRAWS = 2_000
 # Of central differences, where rounding and curvature are about as large.
 _STEP = 6e-6
+_NOT_ADDITIVE = "{} has no additive update. Define `statistics` and `update_from_statistics`."
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,7 @@ class ScalingFunction(Expression):
 
         Sums of parts of a corpus add up to the sums of the whole.
         """
-        raise self._not_additive()
+        raise NotImplementedError(_NOT_ADDITIVE.format(type(self).__name__))
 
     def update_from_statistics(
         self,
@@ -248,13 +249,7 @@ class ScalingFunction(Expression):
         limits: DesignLimits,
     ) -> Parameters:
         """As `update`, from summed statistics alone: smaller steps that never lower the bound."""
-        raise self._not_additive()
-
-    def _not_additive(self) -> NotImplementedError:
-        return NotImplementedError(
-            f"{type(self).__name__} has no additive update. Define `statistics` and "
-            "`update_from_statistics`."
-        )
+        raise NotImplementedError(_NOT_ADDITIVE.format(type(self).__name__))
 
 
 def take_topics(parameters: Parameters, topics: Any) -> dict[str, FloatArray]:
