@@ -5,11 +5,10 @@ import inspect
 import pkgutil
 import re
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
@@ -31,7 +30,7 @@ _SKIPPED_MODULES = (
 _GENERATED_METHOD = re.compile(r"set_\w+_request")
 # Shorter docstrings are stubs ("Alias of ...").
 _MIN_WORDS = 20
-# A line in more docstrings comes from a template.
+# Docstrings that may share a line.
 _MAX_SHARED = 20
 
 # Code, references, and text that is the same for many objects.
@@ -70,17 +69,6 @@ works
 """.split()  # noqa: SIM905
 
 
-class _Record(NamedTuple):
-    """A documented public object."""
-
-    name: str
-    package: str
-    module: str
-    kind: Literal["function", "class", "method"]
-    n_parameters: int | None
-    text: str
-
-
 @overload
 def load_docstrings(*, as_frame: Literal[False] = False) -> Corpus: ...
 
@@ -113,10 +101,7 @@ def load_docstrings(*, as_frame: bool = False) -> "Corpus | pd.DataFrame":
     >>> [block.name for block in corpus.labels.blocks]
     ['package', 'module', 'kind', 'n_parameters']
     """
-    import pandas as pd
-
-    records = collect_docstrings(("numpy", "scipy", "sklearn"))
-    frame = pd.DataFrame(records, columns=list(_Record._fields)).astype({"n_parameters": float})
+    frame = collect_docstrings(("numpy", "scipy", "sklearn"))
     if as_frame:
         return frame
     labels = Labels.from_frame(
@@ -131,21 +116,36 @@ def load_docstrings(*, as_frame: bool = False) -> "Corpus | pd.DataFrame":
     return Corpus.from_texts(frame["text"].tolist(), labels=labels, text_settings=vectorizer)
 
 
-def collect_docstrings(packages: Sequence[str]) -> list[_Record]:
+def collect_docstrings(packages: Sequence[str]) -> "pd.DataFrame":
     """Return distinct docstrings of all public functions, classes and methods, sorted by name."""
+    import pandas as pd
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        records = [
-            record
+        rows = [
+            row
             for package in packages
             for module in _public_modules(package)
             for name, member in _public_members(module)
-            for record in _records(f"{module.__name__}.{name}", module, member)
+            for row in _documented(f"{module.__name__}.{name}", module, member)
         ]
+    frame = pd.DataFrame(rows).astype({"n_parameters": float})
     # The shortest name of an object is listed first; the others are aliases.
-    records.sort(key=lambda record: (record.name.count("."), record.name))
-    distinct = _first_of_each_text(_without_templates(_first_of_each_text(records)))
-    return sorted(distinct, key=lambda record: record.name)
+    depth = frame["name"].str.count(r"\.")
+    frame = _distinct(
+        frame.assign(depth=depth).sort_values(["depth", "name"]).drop(columns="depth")
+    )
+    # A line that many share is a template, such as on `out` of every ufunc.
+    lines = frame["text"].str.split("\n").explode().str.strip()
+    shared = lines.reset_index().drop_duplicates()["text"].value_counts()
+    own = lines[(lines != "") & (lines.map(shared) <= _MAX_SHARED)]
+    frame = _distinct(frame.assign(text=own.groupby(level=0).agg("\n".join)))
+    return frame.sort_values("name", ignore_index=True)
+
+
+def _distinct(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the first row of each text that is no stub."""
+    return frame[frame["text"].str.count(r"\S+") >= _MIN_WORDS].drop_duplicates("text")
 
 
 def _public_modules(name: str) -> Iterator[ModuleType]:
@@ -171,26 +171,27 @@ def _public_members(module: ModuleType) -> Iterator[tuple[str, Any]]:
             yield name, member
 
 
-def _records(qualified: str, module: ModuleType, member: Any) -> Iterator[_Record]:
-    """Yield the record of a function, or of a class and the methods that it defines."""
+def _documented(qualified: str, module: ModuleType, member: Any) -> Iterator[dict[str, Any]]:
+    """Yield the row of a function, or of a class and the methods that it defines."""
     package, *below = module.__name__.split(".")
 
-    def record(name: str, kind: Any, documented: Any, *, has_self: bool = False) -> _Record:
+    def row(name: str, kind: str, documented: Any, *, has_self: bool = False) -> dict[str, Any]:
+        place = {"name": name, "package": package, "module": ".".join([package, *below[:1]])}
         text = prose(documented.__doc__) if isinstance(documented.__doc__, str) else ""
         n_parameters = _n_parameters(documented, has_self)
-        return _Record(name, package, ".".join([package, *below[:1]]), kind, n_parameters, text)
+        return {**place, "kind": kind, "n_parameters": n_parameters, "text": text}
 
     if inspect.isclass(member):
-        yield record(qualified, "class", member)
+        yield row(qualified, "class", member)
         for name, raw in vars(member).items():
             is_bound = isinstance(raw, classmethod | staticmethod)
             if name.startswith("_") or _GENERATED_METHOD.fullmatch(name):
                 continue
             if is_bound or inspect.isroutine(raw):
                 method = getattr(member, name)
-                yield record(f"{qualified}.{name}", "method", method, has_self=not is_bound)
+                yield row(f"{qualified}.{name}", "method", method, has_self=not is_bound)
     elif inspect.isroutine(member) or isinstance(member, np.ufunc):
-        yield record(qualified, "function", member)
+        yield row(qualified, "function", member)
 
 
 def _n_parameters(documented: Any, has_self: bool) -> int | None:
@@ -198,23 +199,6 @@ def _n_parameters(documented: Any, has_self: bool) -> int | None:
         return max(len(inspect.signature(documented).parameters) - has_self, 0)
     except (TypeError, ValueError):
         return None
-
-
-def _first_of_each_text(records: Iterable[_Record]) -> list[_Record]:
-    by_text: dict[str, _Record] = {}
-    for record in records:
-        if len(record.text.split()) >= _MIN_WORDS:
-            by_text.setdefault(record.text, record)
-    return list(by_text.values())
-
-
-def _without_templates(records: Sequence[_Record]) -> Iterator[_Record]:
-    """Yield the records without lines that many share, such as on `out` of every ufunc."""
-    pages = [[line.strip() for line in record.text.splitlines()] for record in records]
-    shared = Counter(line for page in pages for line in set(page))
-    for record, page in zip(records, pages, strict=True):
-        kept = [line for line in page if line and shared[line] <= _MAX_SHARED]
-        yield record._replace(text="\n".join(kept))
 
 
 def prose(docstring: str) -> str:

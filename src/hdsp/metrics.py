@@ -105,13 +105,8 @@ def npmi(top_words: IntArray, counts: Any, eps: float = 0.0) -> FloatArray:
     check_tolerance(eps, "eps", "npmi")
     alone = np.diagonal(together, axis1=1, axis2=2)
     first, second = np.triu_indices(together.shape[1], k=1)
-    pairs = pair_npmi(
-        together[:, first, second],
-        alone[:, first],
-        alone[:, second],
-        n_documents=n_documents,
-        eps=eps,
-    )
+    counted = (together[:, first, second], alone[:, first], alone[:, second])
+    pairs = pair_npmi(*counted, n_documents=n_documents, eps=eps)
     return np.asarray(pairs.mean(axis=1))
 
 
