@@ -120,7 +120,7 @@ def test_texts_are_cut_into_words_and_put_together_again(model, corpus, texts):
         assert len(words) == len(entry["of"]) == corpus.counts[[row]].sum()
         columns = [model.words_.index(word) for word in words]
         best = (proportions[row][:, None] * share[:, columns]).argmax(axis=0)
-        assert entry["of"] == best.tolist()
+        assert entry["of"].tolist() == best.tolist()
 
 
 def test_documents_without_texts_show_their_counts(model, corpus):

@@ -13,7 +13,7 @@ from hdsp.analysis.label_effects import read_corpus
 from hdsp.analysis.new_documents import in_memory
 from hdsp.analysis.topics import word_share
 from hdsp.corpus import Corpus, StoredCorpus
-from hdsp.corpus.splitting import is_unspaced, splitter, stems
+from hdsp.corpus.splitting import Splitter, is_unspaced, splitter, stems
 from hdsp.corpus.text import TextSettings
 from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.pipeline import running
@@ -116,22 +116,32 @@ def document_view(
     lengths = np.asarray(corpus.counts.sum(axis=1))
     by_topic, by_group = typical_documents(proportions, lengths, groups.values(), observed)
     chosen = choose_documents(len(corpus), [*by_topic, *by_group], most)
-    reader = _WordReader(model, corpus)
-    entries = []
+    share, position = word_share(model._model), {word: i for i, word in enumerate(model.words_)}
+    settings = corpus.text_settings or TextSettings()
+    split, entries = splitter(settings), []
     for row in chosen:
         order = np.argsort(-proportions[row], kind="stable")
         topics = order[proportions[row, order] >= _LEAST_SHARE]
         part = slice(labels.indptr[row], labels.indptr[row + 1])
-        entry = {
-            "name": f"Document {row}" if corpus.ids is None else corpus.ids[row],
-            "row": row,
-            "topics": topics,
-            "shares": rounded(proportions[row, topics], 4),
-            "labels": labels.indices[part],
-            "values": rounded(labels.data[part]),
-        }
-        text = None if texts is None else texts[row]
-        entries.append(entry | reader.read(row, proportions[row], text))
+        if texts is None:
+            pieces, words = _list_words(corpus.counts[[row]], model.words_)
+        else:
+            text = texts[row][:MOST_CHARACTERS]
+            pieces, words = _cut_text(text, settings, split, position)
+        entries.append(
+            {
+                "name": f"Document {row}" if corpus.ids is None else corpus.ids[row],
+                "row": row,
+                "topics": topics,
+                "shares": rounded(proportions[row, topics], 4),
+                "labels": labels.indices[part],
+                "values": rounded(labels.data[part]),
+                "pieces": pieces,
+                # The most probable topics of words, given the document's proportions.
+                "of": (proportions[row][:, None] * share[:, words]).argmax(axis=0),
+                "cut": texts is not None and len(texts[row]) > MOST_CHARACTERS,
+            }
+        )
     place = {row: number for number, row in enumerate(chosen)}
     return {
         "total": len(corpus),
@@ -184,54 +194,36 @@ def original_labels(model: Any, corpus: Corpus) -> csr_array:
     return csr_array((values, found.indices, found.indptr), found.shape)
 
 
-class _WordReader:
-    """Cuts documents into words that have a topic, and the text between them."""
+def _cut_text(
+    text: str, settings: TextSettings, split: Splitter, position: dict[str, int]
+) -> tuple[list[str], list[int]]:
+    """Plain text and counted words in turn, from plain text to plain text; and the words."""
+    # Where letters change their number, they stay as they are.
+    lower = text.lower() if settings.lowercase or settings.tokenizer is not None else text
+    plain = lower if len(lower) == len(text) else text
+    found = list(split(plain))
+    counted = found if settings.stem is None else stems(found, settings.stem)
+    pieces: list[str] = []
+    words: list[int] = []
+    place = end = 0
+    for word, name in zip(found, counted, strict=True):
+        start = plain.find(word, place)
+        if start < 0 or not word:
+            continue
+        # Pairs of characters overlap.
+        place = start + (1 if is_unspaced(word) else len(word))
+        if name in position and start >= end:
+            pieces += [text[end:start], text[start : start + len(word)]]
+            end = start + len(word)
+            words.append(position[name])
+    return [*pieces, text[end:]], words
 
-    def __init__(self, model: Any, corpus: Corpus) -> None:
-        self._share = word_share(model._model)
-        self._words: tuple[str, ...] = model.words_
-        self._position = {word: i for i, word in enumerate(self._words)}
-        self._counts = corpus.counts
-        settings = corpus.text_settings or TextSettings()
-        self._lowercase = settings.lowercase or settings.tokenizer is not None
-        self._split, self._stem = splitter(settings), settings.stem
 
-    def read(self, row: int, proportions: FloatArray, text: str | None) -> dict[str, Any]:
-        """Plain text and words in turn, beginning and ending with plain text; the words' topics.
-
-        The topic of a word is the most probable one, given the document's proportions.
-        """
-        pieces, words = self._counted(row) if text is None else self._cut(text[:MOST_CHARACTERS])
-        topics = (proportions[:, None] * self._share[:, words]).argmax(axis=0).tolist()
-        return {"pieces": pieces, "of": topics, "cut": len(text or "") > MOST_CHARACTERS}
-
-    def _cut(self, text: str) -> tuple[list[str], list[int]]:
-        # Where letters change their number, they stay as they are.
-        lower = text.lower() if self._lowercase else text
-        plain = lower if len(lower) == len(text) else text
-        found = list(self._split(plain))
-        counted = found if self._stem is None else stems(found, self._stem)
-        pieces: list[str] = []
-        words: list[int] = []
-        place = end = 0
-        for word, name in zip(found, counted, strict=True):
-            start = plain.find(word, place)
-            if start < 0 or not word:
-                continue
-            # Pairs of characters overlap.
-            place = start + (1 if is_unspaced(word) else len(word))
-            if name in self._position and start >= end:
-                pieces += [text[end:start], text[start : start + len(word)]]
-                end = start + len(word)
-                words.append(self._position[name])
-        return [*pieces, text[end:]], words
-
-    def _counted(self, row: int) -> tuple[list[str], list[int]]:
-        part = slice(self._counts.indptr[row], self._counts.indptr[row + 1])
-        counts, words = self._counts.data[part], self._counts.indices[part]
-        order = np.argsort(-counts, kind="stable")
-        pieces = [""]
-        for count, word in zip(counts[order], words[order], strict=True):
-            times = "" if count == 1 else f"\u202f×{count:.4g}"
-            pieces += [self._words[word], f"{times}  "]
-        return pieces, words[order].tolist()
+def _list_words(counts: csr_array, names: Sequence[str]) -> tuple[list[str], list[int]]:
+    """The same without a text: words with their counts, the most frequent first."""
+    order = np.argsort(-counts.data, kind="stable")
+    words = counts.indices[order].tolist()
+    pieces = [""]
+    for word, count in zip(words, counts.data[order], strict=True):
+        pieces += [names[word], "  " if count == 1 else f"\u202f×{count:.4g}  "]
+    return pieces, words
