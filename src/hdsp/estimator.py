@@ -30,7 +30,7 @@ from hdsp.checks import LARGEST, SMALLEST, check_not_dask, check_positive, check
 from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make_frame
 from hdsp.exceptions import FitWarning, NotSavedWarning, UnreliableTopicsWarning, warn_caller
 from hdsp.execution.executor import check_executor
-from hdsp.fit.run import Parameters, most_topics
+from hdsp.fit.run import FitParameters, most_topics
 from hdsp.fit.start import STARTS
 from hdsp.numerics import FloatArray
 from hdsp.persistence.model_file import load_model, save_model
@@ -51,7 +51,7 @@ def _of_model(read: Callable[[FittedModel], Any]) -> Any:
     return property(lambda self: read(self._model))
 
 
-class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Parameters):
+class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, FitParameters):
     """The hierarchical Dirichlet scaling process: topics that documents' labels scale.
 
     A Bayesian nonparametric topic model, fitted by variational inference. Without labels it is
@@ -1354,8 +1354,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Par
             )
         check_seeds(self.seeds, most_topics(self))
 
-    def _parameters(self) -> Parameters:
-        return Parameters(**self.get_params(deep=False))
+    def _parameters(self) -> FitParameters:
+        return FitParameters(**self.get_params(deep=False))
 
     def _fit_warnings(self, finished: bool) -> Iterator[tuple[str, type[Warning]]]:
         """Warnings to issue after a fit, as (message, category)."""

@@ -21,7 +21,7 @@ from hdsp.corpus import Corpus, StoredCorpus, as_groups, as_labels, library_of
 from hdsp.exceptions import StreamWarning, warn_caller
 from hdsp.execution.executor import InProcess, make_executor
 from hdsp.fit.passes import Documents
-from hdsp.fit.run import Parameters, Run, most_topics, topics_in_use
+from hdsp.fit.run import FitParameters, Run, most_topics, topics_in_use
 from hdsp.fit.sample import Sample
 from hdsp.fit.stochastic import StochasticState, before_steps, default_batch_size, fit_stochastic
 from hdsp.fit.stream import Relearned, Stream, read_further_labels, steps_after
@@ -77,7 +77,7 @@ def read_corpus(X: Any, labels: object, groups: object, stream: bool) -> tuple[C
 
 
 @contextmanager
-def running(parameters: Parameters, local: bool = False) -> Iterator[Run]:
+def running(parameters: FitParameters, local: bool = False) -> Iterator[Run]:
     """A run that is shown and stopped as the parameters say, with executor and checkpoint.
 
     Work on documents in memory uses the threads of this process, whatever the executor; `local`
@@ -99,20 +99,14 @@ def running(parameters: Parameters, local: bool = False) -> Iterator[Run]:
         stack.enter_context(here)
         if executor is not here:
             stack.enter_context(executor)
-        run = Run(
-            parameters.max_iter,
-            parameters.tol,
-            executor=executor,
-            here=here,
-            task=task,
-            checkpoint=checkpoint,
-        )
+        limits = parameters.max_iter, parameters.tol
+        run = Run(*limits, executor=executor, here=here, task=task, checkpoint=checkpoint)
         stack.enter_context(run.listening())
         yield run
 
 
 def fit_model(
-    corpus: Corpus, source: Source, parameters: Parameters, run: Run, stream: bool = False
+    corpus: Corpus, source: Source, parameters: FitParameters, run: Run, stream: bool = False
 ) -> FittedModel:
     """Fit a model to documents.
 
@@ -122,7 +116,7 @@ def fit_model(
         The documents.
     source : Source
         Where they come from.
-    parameters : Parameters
+    parameters : FitParameters
         The parameters.
     run : Run
         How the fit proceeds.
@@ -132,6 +126,7 @@ def fit_model(
     rng = make_generator(parameters.random_state)
     training = open_training(corpus, parameters, rng, run)
     priors, n_documents = training.data.priors, corpus.n_documents
+    batch_size = parameters.batch_size or default_batch_size(n_documents)
     saved = Progress()
     if run.checkpoint is not None:
         most = most_topics(parameters)
@@ -147,10 +142,7 @@ def fit_model(
         with run.stage("start"):
             state = start.state(training.known, parameters, training.n_tokens)
     if parameters.inference == "stochastic":
-        steps = saved.steps
-        if steps is None:
-            batch_size = parameters.batch_size or default_batch_size(n_documents)
-            steps = before_steps(state, training.data.n_labels, batch_size)
+        steps = saved.steps or before_steps(state, training.data.n_labels, batch_size)
         with run.stage("passes"):
             steps = fit_stochastic(training.data, steps, run, training.seed, saved.so_far)
         state, documents, seed = steps.state, None, training.seed
@@ -161,7 +153,7 @@ def fit_model(
     if stream:
         seed = int(rng.integers(2**62))
         with run.stage("stream"):
-            steps = steps_after(training.known, state, run.here, n_documents, parameters.batch_size)
+            steps = steps_after(training.known, state, run.here, n_documents, batch_size)
     left_out, reading = _read_documents(training, state, documents, run)
     model = FittedModel(
         state,
@@ -208,14 +200,8 @@ def _read_documents(
         if training.sample is not None:
             return _read_sample(training.sample, training.space, state, priors, n_documents, run)
         assert training.values is not None
-        left_out = LeftOut(
-            training.known,
-            state,
-            run.settings,
-            run.here,
-            groups=training.groups,
-            documents=documents,
-        )
+        known, groups = training.known, training.groups
+        left_out = LeftOut(known, state, run.settings, run.here, None, groups, documents)
         n_topics = _count_topics(state, priors, n_documents)
         return left_out, estimate_proportions(left_out, training.values, n_topics)
 
@@ -243,15 +229,9 @@ def _count_topics(state: GlobalState, priors: Priors, n_documents: int) -> int:
 
 def _report(run: Run, start: Start, n_topics: int, n_in_use: int) -> FitReport:
     """How a fit went that ended with `n_topics`."""
-    return FitReport(
-        run.history,
-        [trial.as_row() for trial in run.trials],
-        run.converged,
-        n_in_use,
-        start.numbers_after(n_topics),
-        start.name,
-        run.stage_rows(),
-    )
+    search, numbers = [trial.as_row() for trial in run.trials], start.numbers_after(n_topics)
+    stages = [{"stage": name, "seconds": seconds} for name, seconds in run.stages.items()]
+    return FitReport(run.history, search, run.converged, n_in_use, numbers, start.name, stages)
 
 
 def read_further(model: FittedModel, X: Any, labels: object) -> Corpus:
@@ -268,11 +248,7 @@ def read_further(model: FittedModel, X: Any, labels: object) -> Corpus:
 
 
 def extend_model(
-    model: FittedModel,
-    corpus: Corpus,
-    parameters: Parameters,
-    run: Run,
-    forget: float | None = None,
+    model: FittedModel, corpus: Corpus, parameters: FitParameters, run: Run, forget: float | None
 ) -> FittedModel:
     """The model with a stream that has seen further documents; `refresh_model` follows it.
 
@@ -290,7 +266,7 @@ def extend_model(
     return replace(model, stream=stream)
 
 
-def _reopen(model: FittedModel, parameters: Parameters) -> Stream:
+def _reopen(model: FittedModel, parameters: FitParameters) -> Stream:
     """The stream that goes on from a model of batch inference."""
     warn_caller(
         "HDSP.partial_fit goes on from a model that keeps no sample of its documents: effects, "

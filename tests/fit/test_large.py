@@ -1,7 +1,5 @@
 """Stochastic and sharded fits through the estimator: interruptions, checkpoints, executors."""
 
-import warnings
-
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
@@ -35,50 +33,52 @@ def same(one, other):
         np.testing.assert_array_equal(value, other._model.state.scaling[name])
 
 
-def stop_after(patch, n_steps, error):
-    """Let something happen after so many stochastic steps."""
-    made = []
-    original = stochastic.stochastic_step
+@pytest.fixture
+def every_pass(monkeypatch):
+    """A checkpoint is due after every pass and step."""
+    monkeypatch.setattr("hdsp.persistence.checkpoint.SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr("hdsp.persistence.checkpoint._SHARE_OF_TIME", 1e9)
 
-    def step(*arguments, **named):
-        if len(made) == n_steps:
-            raise error
+
+def count_steps(patch, stop_after=None):
+    """Stochastic steps as they are made; after so many the process is killed."""
+    made, original = [], stochastic.stochastic_step
+
+    def step(*arguments):
+        if len(made) == stop_after:
+            raise KilledInAStep
         made.append(1)
-        return original(*arguments, **named)
+        return original(*arguments)
 
     patch.setattr(stochastic, "stochastic_step", step)
+    return made
 
 
 @pytest.mark.parametrize("n_steps", [1, 5, 8])
-def test_a_stochastic_fit_goes_on_in_the_midst_of_a_pass(stored, tmp_path, monkeypatch, n_steps):
+@pytest.mark.filterwarnings("ignore")
+def test_a_stochastic_fit_goes_on_in_the_midst_of_a_pass(
+    stored, tmp_path, monkeypatch, every_pass, n_steps
+):
     settings = {**SETTINGS, "inference": "stochastic", "batch_size": 100}
     settings |= {"max_iter": 2, "tol": 0.0}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        whole = hdsp.HDSP(**settings).fit(stored)
-        monkeypatch.setattr("hdsp.persistence.checkpoint.SECONDS_BETWEEN", 0.0)
-        monkeypatch.setattr("hdsp.persistence.checkpoint._SHARE_OF_TIME", 1e9)
-        with monkeypatch.context() as patch:
-            stop_after(patch, n_steps, KilledInAStep)
-            with pytest.raises(KilledInAStep):
-                hdsp.HDSP(**settings, checkpoint=tmp_path).fit(stored)
-        assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.hdsp"]
-        made = []
-        original = stochastic.stochastic_step
-        monkeypatch.setattr(
-            stochastic, "stochastic_step", lambda *a, **k: made.append(1) or original(*a, **k)
-        )
-        again = hdsp.HDSP(**settings, checkpoint=tmp_path).fit(stored)
+    whole = hdsp.HDSP(**settings).fit(stored)
+    with monkeypatch.context() as patch:
+        count_steps(patch, n_steps)
+        with pytest.raises(KilledInAStep):
+            hdsp.HDSP(**settings, checkpoint=tmp_path).fit(stored)
+    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.hdsp"]
+    made = count_steps(monkeypatch)
+    again = hdsp.HDSP(**settings, checkpoint=tmp_path).fit(stored)
     assert len(made) == 2 * 6 - n_steps
     same(whole, again)
     assert [row["bound"] for row in whole.history_] == [row["bound"] for row in again.history_]
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_checkpoint_of_shards_goes_on_after_its_last_pass(stored, tmp_path, monkeypatch):
+def test_a_checkpoint_of_shards_goes_on_after_its_last_pass(
+    stored, tmp_path, monkeypatch, every_pass
+):
     settings = {**SETTINGS, "checkpoint": tmp_path, "tol": 1e-4}
-    monkeypatch.setattr("hdsp.persistence.checkpoint.SECONDS_BETWEEN", 0.0)
-    monkeypatch.setattr("hdsp.persistence.checkpoint._SHARE_OF_TIME", 1e9)
     passes, ends = [], [4]
 
     def die_in_the_fourth(documents, *arguments):
@@ -120,11 +120,10 @@ def test_topics_that_are_there_twice_are_merged(stored, doubled):
     assert here.history_[-1]["bound"] == pytest.approx(memory.history_[-1]["bound"], rel=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_shards_begin_where_documents_in_memory_do(stored):
     settings = {"n_components": 12, "random_state": 3, "max_iter": 1}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        one, other = (hdsp.HDSP(**settings).fit(corpus) for corpus in (stored[:], stored))
+    one, other = (hdsp.HDSP(**settings).fit(corpus) for corpus in (stored[:], stored))
     assert [row["topics"] for row in one.search_] == [row["topics"] for row in other.search_]
     bounds = [model.history_[0]["bound"] for model in (one, other)]
     assert bounds[1] == pytest.approx(bounds[0], rel=1e-5)
@@ -144,13 +143,12 @@ def test_a_model_knows_its_stages(stored, tmp_path):
     assert hdsp.HDSP.load(tmp_path / "m.hdsp").stages_ == one.stages_
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_an_active_client_is_taken_and_left_open(stored, doubled):
     with (
         LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
-        warnings.catch_warnings(),
     ):
-        warnings.simplefilter("ignore")
         model = hdsp.HDSP(**SETTINGS, executor="dask", max_iter=3).fit(stored)
         same(model, hdsp.HDSP(**SETTINGS, n_jobs=1, max_iter=3).fit(stored))
         merging = {"max_components": 6, "init": doubled, "random_state": 0}

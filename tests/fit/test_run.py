@@ -34,11 +34,7 @@ def test_stages_are_timed_in_their_order_even_if_they_fail(monkeypatch):
 
     with pytest.raises(KeyError):
         fail()
-    assert run.stage_rows() == [
-        {"stage": "search", "seconds": 3.0},
-        {"stage": "passes", "seconds": 5.0},
-        {"stage": "reading", "seconds": 0.5},
-    ]
+    assert list(run.stages.items()) == [("search", 3.0), ("passes", 5.0), ("reading", 0.5)]
 
 
 def test_the_expected_number_of_passes_follows_steps_that_shrink():

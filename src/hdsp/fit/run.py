@@ -36,7 +36,7 @@ def topics_in_use(topic_tokens: FloatArray, n_documents: int) -> int:
 
 
 @dataclass(eq=False, repr=False)
-class Parameters:
+class FitParameters:
     """The parameters of `HDSP`, which documents them."""
 
     n_components: int | str = "auto"
@@ -60,7 +60,7 @@ class Parameters:
     verbose: int | bool = 0
 
 
-def most_topics(parameters: Parameters) -> int:
+def most_topics(parameters: FitParameters) -> int:
     """The number of topics, or the largest one that a search tries."""
     if parameters.n_components != "auto":
         return int(parameters.n_components)
@@ -192,10 +192,6 @@ class Run:
             yield
         finally:
             self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - began
-
-    def stage_rows(self) -> list[dict[str, Any]]:
-        """One plain row per stage."""
-        return [{"stage": name, "seconds": seconds} for name, seconds in self.stages.items()]
 
     def record(
         self, data: Data, state: GlobalState, statistics: Statistics, bound: BoundTerms

@@ -66,7 +66,8 @@ class Sample:
             Their keys, drawn uniformly between 0 and 1.
         """
         chosen = np.flatnonzero(keys <= self._limits(design))
-        return self + Sample(counts[chosen], csr_array(design[chosen]), keys[chosen])
+        words, labels = (csr_array(part[chosen], dtype=np.float32) for part in (counts, design))
+        return self + Sample(words, labels, keys[chosen])
 
     def __add__(self, other: "Sample") -> "Sample":
         """The sample of all documents that either was drawn from."""

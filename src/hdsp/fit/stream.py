@@ -23,10 +23,10 @@ from hdsp.corpus.schema import Moments
 from hdsp.exceptions import FitWarning
 from hdsp.execution.executor import Executor
 from hdsp.fit.passes import Documents, sum_documents
-from hdsp.fit.run import Parameters, Run
+from hdsp.fit.run import FitParameters, Run
 from hdsp.fit.sample import Sample, document_keys
 from hdsp.fit.search import MOST_FITTED, SAME, topic_similarity
-from hdsp.fit.stochastic import SETTINGS, StochasticState, default_batch_size, stochastic_step
+from hdsp.fit.stochastic import SETTINGS, StochasticState, stochastic_step
 from hdsp.fit.topics import Start, choose_start, fit_batch
 from hdsp.fit.training import make_priors
 from hdsp.model.data import Problem, make_problem
@@ -159,12 +159,7 @@ class Stream(StochasticState):
         return replace(self.sample, counts=csr_array(counts[:, : len(self.words)]))
 
     def extend(
-        self,
-        corpus: Corpus,
-        parameters: Parameters,
-        run: Run,
-        init: str,
-        forget: float | None = None,
+        self, corpus: Corpus, parameters: FitParameters, run: Run, init: str, forget: float | None
     ) -> tuple["Stream", Relearned | None]:
         """Go on with further documents, and learn topics again from the sample if that is due.
 
@@ -181,7 +176,7 @@ class Stream(StochasticState):
             How steps and fits proceed.
         init : str
             The start of the last fit, from which many documents begin again.
-        forget : float or None, default=None
+        forget : float or None
             After as many documents, those seen before count half; None weighs all alike.
         """
         stream = self._with_labels(corpus.labels, parameters.scaling)
@@ -219,7 +214,7 @@ class Stream(StochasticState):
         return stream._absorb(words, labels, run, forget), relearned
 
     def _absorb(
-        self, counts: csr_array, labels: Labels, run: Run, forget: float | None = None
+        self, counts: csr_array, labels: Labels, run: Run, forget: float | None
     ) -> "Stream":
         """Go on with documents `counts` [M, V + W], whose words and labels the stream has."""
         stream, design = self, self.space.encode(labels)
@@ -249,11 +244,7 @@ class Stream(StochasticState):
             label_total=kept * self.label_total,
             carriers=kept * self.carriers,
             n_documents=n_documents,
-            sample=sample.add(
-                csr_array(counts, dtype=np.float32),
-                csr_array(design, dtype=np.float32),
-                document_keys(self.seed, self.n_documents, n_new),
-            ),
+            sample=sample.add(counts, design, document_keys(self.seed, self.n_documents, n_new)),
         )
         statistics = sum_documents(data, before.state, SETTINGS, run.here)
         label_rate = statistics.carriers / np.maximum(before.carriers + statistics.carriers, 1.0)
@@ -360,7 +351,7 @@ class Stream(StochasticState):
         )
 
     def _learn_again(
-        self, parameters: Parameters, rng: np.random.Generator, run: Run
+        self, parameters: FitParameters, rng: np.random.Generator, run: Run
     ) -> tuple["Stream", Relearned]:
         """The stream with the topics of a fit of its sample."""
         space, values = _standardise(self.space, csr_array(self.sample.design), parameters.scaling)
@@ -424,14 +415,9 @@ def match(old: GlobalState, new: GlobalState, frequency: FloatArray) -> tuple[In
 
 
 def steps_after(
-    problem: Problem,
-    state: GlobalState,
-    executor: Executor,
-    n_documents: int,
-    batch_size: int | None,
+    problem: Problem, state: GlobalState, executor: Executor, n_documents: int, batch_size: int
 ) -> StochasticState:
     """Where steps go on from a fit of documents that stand for `n_documents`."""
-    batch_size = batch_size or default_batch_size(n_documents)
     statistics = sum_documents(problem, state, SETTINGS, executor)
     steps, share = n_documents / batch_size, n_documents / problem.n_documents
     return StochasticState(

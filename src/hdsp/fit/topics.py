@@ -9,7 +9,7 @@ import numpy as np
 
 from hdsp.fit.merge import merge_topics
 from hdsp.fit.passes import Documents, ascend
-from hdsp.fit.run import Parameters, Run, most_topics
+from hdsp.fit.run import FitParameters, Run, most_topics
 from hdsp.fit.search import MOST_COMPARED, MOST_FITTED, Search, count_returning
 from hdsp.fit.start import WordSpaceCache, common_words, initial_state
 from hdsp.model.data import Problem
@@ -53,7 +53,7 @@ class Start:
         """The start by name; ``"array"`` if topics were given."""
         return self.init if isinstance(self.init, str) else "array"
 
-    def state(self, known: Problem, parameters: Parameters, n_tokens: float) -> GlobalState:
+    def state(self, known: Problem, parameters: FitParameters, n_tokens: float) -> GlobalState:
         """The initial state, of `n_tokens` in all documents."""
         return initial_state(
             known, self.n_topics, self.init, *_concentrations(parameters), self.rng, n_tokens
@@ -68,7 +68,7 @@ class Start:
 
 
 def choose_start(
-    known: Problem, parameters: Parameters, rng: np.random.Generator, run: Run
+    known: Problem, parameters: FitParameters, rng: np.random.Generator, run: Run
 ) -> Start:
     """Choose the start and the number of topics by held-out words, unless they are given.
 
@@ -110,7 +110,7 @@ def choose_start(
     return Start(number, init, rng, numbers, returning)
 
 
-def _concentrations(parameters: Parameters) -> tuple[float, float]:
+def _concentrations(parameters: FitParameters) -> tuple[float, float]:
     return parameters.corpus_concentration or _ALPHA, parameters.document_concentration or _BETA
 
 

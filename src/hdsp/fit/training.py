@@ -12,7 +12,7 @@ from hdsp.checks import quoted
 from hdsp.corpus import Corpus, Labels, StoredCorpus, group_numbers
 from hdsp.corpus.corpus import fingerprint
 from hdsp.exceptions import LabelDataWarning, warn_caller
-from hdsp.fit.run import Parameters, Run
+from hdsp.fit.run import FitParameters, Run
 from hdsp.fit.sample import Sample, Survey, SurveyDocuments, document_keys
 from hdsp.fit.start import find_seeds
 from hdsp.model.data import Data, Encoding, Problem, make_problem, readable_parts, stored_blocks
@@ -76,15 +76,12 @@ class Training:
         """The sample; of documents in memory, one with keys that `seed` decides."""
         if self.sample is not None:
             return self.sample
-        return Sample.empty(self.known.n_words, self.known.n_labels).add(
-            csr_array(self.known.counts, dtype=np.float32),
-            csr_array(self.known.design, dtype=np.float32),
-            document_keys(seed, 0, self.known.n_documents),
-        )
+        known, keys = self.known, document_keys(seed, 0, self.known.n_documents)
+        return Sample.empty(known.n_words, known.n_labels).add(known.counts, known.design, keys)
 
 
 def open_training(
-    corpus: Corpus, parameters: Parameters, rng: np.random.Generator, run: Run
+    corpus: Corpus, parameters: FitParameters, rng: np.random.Generator, run: Run
 ) -> Training:
     """The documents of a corpus, in parts if they are on disk or for an executor or steps."""
     in_parts = isinstance(corpus, StoredCorpus) or parameters.inference == "stochastic"
@@ -98,7 +95,7 @@ def open_training(
     return _open_memory(corpus, parameters)
 
 
-def _open_memory(corpus: Corpus, parameters: Parameters) -> Training:
+def _open_memory(corpus: Corpus, parameters: FitParameters) -> Training:
     schema = corpus.schema
     values = schema.encode(corpus.labels)
     space = LabelDesign.fit(parameters.scaling, schema, values)
@@ -122,7 +119,7 @@ def _open_memory(corpus: Corpus, parameters: Parameters) -> Training:
 
 
 def _open_parts(
-    corpus: Corpus, parameters: Parameters, rng: np.random.Generator, run: Run
+    corpus: Corpus, parameters: FitParameters, rng: np.random.Generator, run: Run
 ) -> Training:
     """Read parts once, wherever the run's executor does, for a sample and for sums."""
     parts, schema, n_documents = readable_parts(corpus), corpus.schema, corpus.n_documents
@@ -160,7 +157,9 @@ def _fingerprint_of(corpus: Corpus, space: LabelDesign) -> str:
     return fingerprint(corpus.counts, csr_array(space.design(values), dtype=np.float32))
 
 
-def make_priors(parameters: Parameters, word_tokens: FloatArray, words: tuple[str, ...]) -> Priors:
+def make_priors(
+    parameters: FitParameters, word_tokens: FloatArray, words: tuple[str, ...]
+) -> Priors:
     """The hyperparameters; `word_tokens` [V] are the tokens of words, for the prior of seeds."""
     seeds = None
     if parameters.seeds:
