@@ -28,7 +28,8 @@ from hdsp.analysis.refits import Refits, stability_columns
 from hdsp.analysis.words import label_word_columns, topic_word_columns
 from hdsp.checks import LARGEST, SMALLEST, check_not_dask, check_positive, check_seeds, check_whole
 from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make_frame
-from hdsp.exceptions import FitWarning, NotSavedWarning, UnreliableTopicsWarning, warn_caller
+from hdsp.corpus.text import storable_settings
+from hdsp.exceptions import FitWarning, UnreliableTopicsWarning, warn_caller
 from hdsp.execution.executor import check_executor
 from hdsp.fit.run import FitParameters, most_topics
 from hdsp.fit.start import STARTS
@@ -1112,17 +1113,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
         path : str or path
             Where to write; by convention the name ends in ``.hdsp``.
         """
-        fitted, settings = self._model, self.text_settings_
+        fitted = self._model
         # A file answers everything, so that whoever saves a doubtful model learns of it.
         topic_tables.count_returning(fitted)
         self._check_settings()
-        if settings is not None and not settings.storable:
-            what = "pattern" if settings.tokenizer is None else "function"
-            warn_caller(
-                f"The {what} that cuts texts into words cannot be saved with the model: pass it "
-                "as `text_settings` when new texts are read.",
-                NotSavedWarning,
-            )
+        storable_settings(self.text_settings_, "model")
         save_model(Path(path), fitted, self.get_params(deep=False))
 
     def report(

@@ -74,7 +74,7 @@ BAD = [
         lambda: Corpus(COUNTS, labels=["a"]),
         "`labels` of Corpus must have one row for each of the 3 documents. Got 1 row.",
     ),
-    (lambda: Corpus([[1]], ids=["a", "b"]), "must name each of the 1 document. Got 2 ids. Pass"),
+    (lambda: Corpus([[1]], ids=["a", "b"]), "`ids` of Corpus must have one row for each"),
     (lambda: Corpus.from_texts("a text"), f"{BAD_TEXTS}a sequence of strings. Got one string."),
     (lambda: Corpus.from_texts(["a", 3]), f"{BAD_TEXTS}strings. Got 3 at position 1."),
     (lambda: Corpus.from_texts(["the", "and"]), "No word of 2 texts is left to count. Pass more"),

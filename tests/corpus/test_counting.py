@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from hdsp.corpus import TextSettings, counting
-from hdsp.corpus.counting import TextCounter, encode_texts, run_pattern, split_texts, stop_list
+from hdsp.corpus.counting import TextCounter, run_pattern, split_texts, stop_list
 from hdsp.corpus.text import NoWordsError
 from tests.reference import words as reference
 
@@ -140,7 +140,7 @@ def test_the_kernel_finds_the_words_of_its_twin(texts, pattern):
     numbers, words = reference.numbered(expected)
     # What is normal form already is left alone, and so is the twin's text.
     if all(unicodedata.is_normalized("NFC", text) for text in texts):
-        found = split_texts(encode_texts(texts, False), runs)
+        found = split_texts(texts, runs)
         assert found.words == words
         assert found.stops.tolist() == np.cumsum([len(one) for one in numbers]).tolist()
         assert found.ids.tolist() == [number for one in numbers for number in one]
@@ -152,7 +152,7 @@ def test_stop_words_are_left_out(texts, stopping):
     pattern, runs = r"\w\w+", run_pattern(r"\w\w{1,}")
     normal = [unicodedata.normalize("NFC", text) for text in texts]
     dropped = {word for text in stopping for word in re.findall(pattern, text)}
-    tokens = split_texts(encode_texts(texts, False), runs, runs.stop_text(dropped))
+    tokens = split_texts(normal, runs, dropped)
     documents = np.split(tokens.ids, tokens.stops)[: len(tokens.stops)]
     assert [[tokens.words[j] for j in document] for document in documents] == [
         [word for word in re.findall(pattern, text) if word not in dropped] for text in normal
@@ -172,7 +172,7 @@ def test_words_whose_hashes_share_a_place_are_told_apart():
     """Many words in a small table: every place of it is searched past others."""
     texts = [" ".join(f"w{chr(97 + i)}{chr(97 + j)}{chr(97 + k)}" for k in range(26))
              for i in range(26) for j in range(26)]  # fmt: skip
-    found = split_texts(encode_texts(texts, True), run_pattern(DEFAULT))
+    found = split_texts(texts, run_pattern(DEFAULT))
     assert len(found.words) == len(set(found.words)) == 26**3
     assert found.ids.tolist() == list(range(26**3))
 

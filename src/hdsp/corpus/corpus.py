@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from hdsp.checks import check_counts, check_share, check_texts, check_words, count_of, row_positions
+from hdsp.checks import (
+    check_counts,
+    check_length,
+    check_share,
+    check_texts,
+    check_words,
+    count_of,
+    row_positions,
+)
 from hdsp.corpus.columns import as_groups, as_labels, is_missing
 from hdsp.corpus.frames import is_frame
 from hdsp.corpus.labels import Labels, ReadingSettings
@@ -94,11 +102,8 @@ class Corpus:
         matrix = check_counts(counts, "Corpus")
         n_documents, n_words = matrix.shape
         known = None if ids is None else tuple(map(str, ids))
-        if known is not None and len(known) != n_documents:
-            raise ValueError(
-                f"`ids` of Corpus must name each of the {count_of(n_documents, 'document')}. "
-                f"Got {count_of(len(known), 'id')}. Pass one id per document."
-            )
+        if known is not None:
+            check_length(len(known), n_documents, "`ids` of Corpus")
         self.__dict__.update(
             counts=matrix,
             words=check_words(words, n_words, "Corpus"),

@@ -54,11 +54,6 @@ class RunPattern(NamedTuple):
     at_start: bool
     at_end: bool
 
-    def stop_text(self, stop_words: Iterable[str]) -> bytes:
-        """Return words as a text of which they are the words."""
-        between = chr(int(np.argmin(self.kinds)))
-        return between.join(stop_words).encode("utf-8", "surrogatepass")
-
 
 class Tokens(NamedTuple):
     """The words of M documents in order: `ids` of distinct `words`, up to `stops` [M]."""
@@ -108,23 +103,18 @@ def _members(character_class: str) -> BoolArray:
     return members
 
 
-def split_texts(encoded: Sequence[bytes], pattern: RunPattern, stopped: bytes = b"") -> Tokens:
-    """Split normal texts in UTF-8, without the words of the text `stopped`."""
-    joined = b"".join([stopped, *encoded])
-    ends = np.cumsum([len(stopped), *map(len, encoded)], dtype=np.int64)
-    ids, stops, starts, lasts = kernels.find_words(
-        np.frombuffer(joined, dtype=np.uint8), ends, *pattern
-    )
-    words = [
-        joined[start:last].decode("utf-8", "surrogatepass")
-        for start, last in zip(starts.tolist(), lasts.tolist(), strict=True)
-    ]
-    return Tokens(words, ids, stops[1:])
-
-
-def encode_texts(texts: Iterable[str], lowercase: bool) -> list[bytes]:
-    """Return texts in normal form, in lower case if they are to be, in UTF-8."""
-    return [_normal(text, lowercase).encode("utf-8", "surrogatepass") for text in texts]
+def split_texts(
+    texts: Sequence[str], pattern: RunPattern, stop_words: Iterable[str] = ()
+) -> Tokens:
+    """Split normal texts in compiled code, and leave out words."""
+    # A character that ends words stands between those to leave out.
+    stopped = chr(int(np.argmin(pattern.kinds))).join(stop_words)
+    joined = "".join([stopped, *texts])
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    ends = np.cumsum([len(stopped), *map(len, texts)], dtype=np.int64)
+    ids, stops, starts, lasts = kernels.find_words(codes, ends, *pattern)
+    places = zip(starts.tolist(), lasts.tolist(), strict=True)
+    return Tokens([joined[start:last] for start, last in places], ids, stops[1:])
 
 
 def _normal(text: str, lowercase: bool) -> str:
@@ -169,10 +159,10 @@ class TextCounter:
         """Split texts in compiled code, which does not know scripts without spaces."""
         if self._pattern is None:
             return None
-        encoded = encode_texts(texts, self._settings.lowercase)
-        if splits_pairs(self._settings) and has_unspaced(b"".join(encoded)):
+        normal = [_normal(text, self._settings.lowercase) for text in texts]
+        if splits_pairs(self._settings) and any(map(has_unspaced, normal)):
             return None
-        return split_texts(encoded, self._pattern, self._pattern.stop_text(self._stopped))
+        return split_texts(normal, self._pattern, self._stopped)
 
     def map(self, function: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
         """Yield the function of each item in order: in threads, if compiled code finds words."""

@@ -10,7 +10,6 @@ import os
 import re
 import secrets
 import shutil
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -50,8 +49,7 @@ from hdsp.corpus.stored import (
     sum_totals,
     totals_of,
 )
-from hdsp.corpus.text import TextSettings, counting_rules
-from hdsp.exceptions import NotSavedWarning
+from hdsp.corpus.text import TextSettings, counting_rules, storable_settings
 from hdsp.storage.container import sync_file, sync_folder
 
 # The most characters of a draft's texts.
@@ -64,7 +62,7 @@ _OWN_NAME = re.compile(rf"{MANIFEST}|shard-\d+\.parquet")
 def write_corpus(corpus: Corpus, folder: Path, shard_size: int = PART_SIZE) -> None:
     """Write a corpus to a folder; see `Corpus.write`."""
     check_whole(shard_size, "shard_size", 1, "Corpus.write")
-    settings = storable_settings(corpus.text_settings, 4)
+    settings = storable_settings(corpus.text_settings, "corpus")
     with replacing_folder(folder) as staging:
         write_shards(staging, corpus.parts(), corpus.n_documents, settings, shard_size)
 
@@ -118,20 +116,6 @@ def regrouped(parts: Iterable[Corpus], size: int) -> Iterator[Corpus]:
             waiting, n_waiting = ([whole[end:]], n_waiting - end) if end < n_waiting else ([], 0)
     if waiting:
         yield concatenate(waiting)
-
-
-def storable_settings(settings: TextSettings | None, stack_level: int) -> TextSettings | None:
-    """Return settings that a file may hold, or None, with a warning, where it may not."""
-    if settings is None or settings.storable:
-        return settings
-    what = "pattern" if settings.tokenizer is None else "function"
-    warnings.warn(
-        f"The {what} that cuts texts into words cannot be stored with the corpus: pass it as "
-        "`text_settings` when new texts are read.",
-        NotSavedWarning,
-        stacklevel=stack_level,
-    )
-    return None
 
 
 @contextmanager
@@ -281,7 +265,7 @@ def prepare_corpus(
         reading = ReadingSettings(text, ids, None, tag_separator, delimiter, decimal, encoding)
         whole = _whole(drafts, chosen, kinds, ids is not None).replaced(reading=reading)
         parts = in_threads(partial(_finish, whole=whole), drafts)
-        write_shards(staging, parts, n_documents, storable_settings(settings, 3), PART_SIZE)
+        write_shards(staging, parts, n_documents, storable_settings(settings, "corpus"), PART_SIZE)
     return StoredCorpus(folder)
 
 

@@ -4,7 +4,6 @@ import os
 import re
 import threading
 import unicodedata
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from importlib import import_module
@@ -12,9 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from hdsp.exceptions import FitWarning
+from hdsp.exceptions import FitWarning, warn_caller
 
 if TYPE_CHECKING:
     from hdsp.corpus.text import TextSettings
@@ -130,12 +127,9 @@ def _pairs(run: str) -> list[str]:
     return found
 
 
-def has_unspaced(text: bytes) -> bool:
-    """Return whether a text in UTF-8 has characters of a script without spaces."""
-    # The first bytes of such characters; those of punctuation are others.
-    values = np.frombuffer(text, dtype=np.uint8)
-    likely = values[values >= 0xE0] != 0xE2
-    return bool(likely.any()) and bool(_UNSPACED.search(text.decode("utf-8", "surrogatepass")))
+def has_unspaced(text: str) -> bool:
+    """Return whether a text has characters of a script without spaces."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
 
 
 def is_unspaced(word: str) -> bool:
@@ -149,12 +143,11 @@ def warn_of_pairs(settings: "TextSettings", words: Sequence[str]) -> None:
         return
     pairs = [word for word in words if is_unspaced(word)]
     if len(pairs) > _MANY * len(words):
-        warnings.warn(
+        warn_caller(
             f"Texts in a script without spaces between words (such as {pairs[0]!r}) are split into "
             "pairs of characters. For words, pass a `tokenizer`: 'jieba' for Chinese, 'sudachi' "
             "for Japanese or 'pythainlp' for Thai, or a function.",
             FitWarning,
-            stacklevel=4,
         )
 
 

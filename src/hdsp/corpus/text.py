@@ -28,6 +28,7 @@ from hdsp.corpus.splitting import (
     stem_languages,
     warn_of_pairs,
 )
+from hdsp.exceptions import NotSavedWarning, warn_caller
 from hdsp.numerics import IntArray
 from hdsp.storage.codec import require
 
@@ -231,22 +232,18 @@ class TextSettings:
         names = ("min_df", "max_df", "max_features")
         choosing = {name: getattr(vectorizer, name) for name in names}
         stop_words = tuple(sorted(vectorizer.get_stop_words() or ()))
-        plain = (
-            type(vectorizer) is CountVectorizer
-            and vectorizer.analyzer == "word"
-            and vectorizer.input == "content"
-            and vectorizer.ngram_range[0] == 1
-            and vectorizer.ngram_range[1] <= _LONGEST_PHRASE
-            and not vectorizer.binary
-            and vectorizer.strip_accents is vectorizer.preprocessor is vectorizer.tokenizer is None
-        )
+        shortest, longest = vectorizer.ngram_range
+        reads_words = (vectorizer.analyzer, vectorizer.input) == ("word", "content")
+        custom = (vectorizer.strip_accents, vectorizer.preprocessor, vectorizer.tokenizer)
+        plain = type(vectorizer) is CountVectorizer and reads_words and not vectorizer.binary
+        plain &= shortest == 1 and longest <= _LONGEST_PHRASE and custom == (None, None, None)
         if plain:
             settings = cls(
                 language=None,
                 stop_words=stop_words,
                 token_pattern=vectorizer.token_pattern,
                 lowercase=vectorizer.lowercase,
-                ngrams=vectorizer.ngram_range[1],
+                ngrams=longest,
                 **choosing,
             )
             if stop_list(settings) <= set(stop_words):
@@ -254,6 +251,19 @@ class TextSettings:
         analyze = vectorizer.build_analyzer()
         tokenizer = partial(_distinct, analyze) if vectorizer.binary else analyze
         return cls(language=None, lowercase=False, tokenizer=tokenizer, **choosing)
+
+
+def storable_settings(settings: TextSettings | None, place: str) -> TextSettings | None:
+    """Return settings that a file may hold, or None, with a warning, where it may not."""
+    if settings is None or settings.storable:
+        return settings
+    what = "pattern" if settings.tokenizer is None else "function"
+    warn_caller(
+        f"The {what} that cuts texts into words cannot be stored with the {place}: pass it as "
+        "`text_settings` when new texts are read.",
+        NotSavedWarning,
+    )
+    return None
 
 
 def counting_rules(

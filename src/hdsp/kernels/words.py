@@ -5,26 +5,12 @@ from numba.extending import register_jitable
 
 from hdsp.kernels.special import INLINED, kernel
 
-# FNV-1a, a hash of bytes in one multiplication each, and a last step that mixes its high bits in.
+# FNV-1a, a hash in one multiplication per character, and a last step that mixes its high bits in.
 _OFFSET = np.uint64(14695981039346656037)
 _PRIME = np.uint64(1099511628211)
 _FOLD = np.uint64(29)
 # What a character is: one that words are made of, one beside which a word may not end.
 _IN_RUN, _IN_WORD = np.uint8(1), np.uint8(2)
-
-
-@register_jitable(**INLINED)
-def _character(text, position):
-    """Code point and number of bytes of the character at a position of a text in UTF-8."""
-    byte = np.int64(text[position])
-    if byte < 0x80:
-        return byte, 1
-    if byte < 0xE0:
-        return (byte & 0x1F) << 6 | (text[position + 1] & 0x3F), 2
-    middle = np.int64(text[position + 1] & 0x3F) << 6 | (text[position + 2] & 0x3F)
-    if byte < 0xF0:
-        return (byte & 0x0F) << 12 | middle, 3
-    return (byte & 0x07) << 18 | middle << 6 | (text[position + 3] & 0x3F), 4
 
 
 @register_jitable(**INLINED)
@@ -48,8 +34,8 @@ def _slot(table, hashes, starts, lasts, text, code, start, last):
 def find_words(text, ends, kinds, shortest, at_start, at_end):
     """Number the words of M documents, which are runs of characters of a kind, as they occur.
 
-    `text` holds the documents in UTF-8, `ends` [M] where each of them ends. `kinds` has 1 for
-    characters that words consist of, and 2 for those of which there is none before a word if
+    `text` holds the code points of the documents, `ends` [M] where each of them ends. `kinds` has 1
+    for characters that words consist of, and 2 for those of which there is none before a word if
     `at_start`, and none behind it if `at_end`; 3 for both. A word has `shortest` characters or
     more. The words of the first document are left out in the others. Returns the word numbers, how
     many there are up to the end of each document [M], and where each distinct word first starts and
@@ -66,29 +52,21 @@ def find_words(text, ends, kinds, shortest, at_start, at_end):
     table = np.zeros(n_slots, np.int32)
     n_words, n_tokens, n_left_out, position = 0, 0, 0, 0
     for m in range(ends.shape[0]):
-        end = ends[m]
         word_before = False
-        while position < end:
-            point, width = _character(text, position)
-            kind = kinds[point]
+        while position < ends[m]:
+            kind = kinds[text[position]]
             if not kind & _IN_RUN:
                 word_before = (kind & _IN_WORD) != 0
-                position += width
+                position += 1
                 continue
-            start, length, code = position, 0, _OFFSET
+            start, code = position, _OFFSET
             while kind & _IN_RUN:
                 code = (code ^ np.uint64(text[position])) * _PRIME
-                for i in range(1, width):
-                    code = (code ^ np.uint64(text[position + i])) * _PRIME
-                length += 1
-                position += width
-                kind = np.uint8(0)
-                if position < end:
-                    point, width = _character(text, position)
-                    kind = kinds[point]
+                position += 1
+                kind = kinds[text[position]] if position < ends[m] else np.uint8(0)
             cut = (at_start and word_before) or (at_end and (kind & _IN_WORD) != 0)
             word_before = True
-            if cut or length < shortest:
+            if cut or position - start < shortest:
                 continue
             code ^= code >> _FOLD
             slot = _slot(table, hashes, starts, lasts, text, code, start, position)

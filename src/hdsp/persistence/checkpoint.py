@@ -2,7 +2,6 @@
 
 import hashlib
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hdsp.exceptions import ModelFileError, NotSavedWarning
+from hdsp.exceptions import ModelFileError, NotSavedWarning, warn_caller
 from hdsp.fit.run import Run, Trial
 from hdsp.fit.stochastic import PassSoFar, StochasticState
 from hdsp.model.data import Data, Problem
@@ -129,9 +128,7 @@ class Checkpoint:
             write_file(self.folder / _NAME, _KIND, data, arrays)
         except OSError as error:
             # A failed write must not end a long fit.
-            warnings.warn(
-                f"The fit goes on without a checkpoint: {error}", NotSavedWarning, stacklevel=5
-            )
+            warn_caller(f"The fit goes on without a checkpoint: {error}", NotSavedWarning)
         self._written = time.monotonic()
         self._cost = self._written - start
 
