@@ -67,6 +67,9 @@ def test_names_can_be_read(open_page, long_names, view, width):
     assert charts
     for chart in charts:
         assert chart.evaluate(OUTSIDE) == []
+    if view == "heat":
+        room = page.locator("#view-heat .pickable")
+        assert room.evaluate("room => room.scrollHeight - room.clientHeight") <= 1
     if view == "map":
         assert charts[0].locator('g[aria-label="text"] text').count() > 2
         assert charts[0].evaluate(COVERED) == []

@@ -146,7 +146,7 @@ export function mapView(room) {
         Plot.dot(topics, { ...point, r: radius, ...circle }),
         Plot.dot(labels, { ...point, r: labels.length > 300 ? 2.5 : 4.5, ...diamond }),
         Plot.dot(chosen, { ...point, ...ring }),
-        Plot.text(named(chosen, topics, labels, { x, y, width, radius }), {
+        Plot.text(named(chosen, topics, labels, { x, y, width, height, radius }), {
           x: (name) => x.invert(name.x),
           y: (name) => y.invert(name.y),
           text: "text",
@@ -177,22 +177,27 @@ export function mapView(room) {
   return { draw };
 }
 
-/** Names above or below the chosen topic and the largest topics and labels that cover no name before them. */
-function named(chosen, topics, labels, { x, y, width, radius }) {
+/** Names above or below the chosen topic and the largest topics and labels, where they cover nothing. */
+function named(chosen, topics, labels, { x, y, width, height, radius }) {
   const [first, second] = [topics, labels].map((places) => d3.sort(places, (place) => -place.size));
   const turns = d3.range(Math.max(first.length, second.length)).flatMap((i) => [first[i], second[i]]);
+  const circles = topics.map((place) => ({ x: x(place.x), y: y(place.y), half: radius(place), tall: radius(place) }));
   const kept = [];
-  const free = (name) => name.y > 8 && kept.every((other) => apart(name, other));
+  const free = (name) => {
+    const others = name.chosen ? kept : [...kept, ...circles];
+    return name.y > 8 && name.y < height - 8 && others.every((other) => apart(name, other));
+  };
   for (const place of new Set([...chosen, ...turns].filter((one) => one))) {
-    if (kept.length >= width / 12) break;
+    if (kept.length >= width / 20) break;
     const text = cut(place.name, 190);
     const half = 0.55 * textWidth(text) + 3;
     const across = Math.min(Math.max(x(place.x), half), width - half);
-    const name = { kind: place.kind, chosen: place === chosen[0], text, half, x: across };
+    const name = { kind: place.kind, chosen: place === chosen[0], text, half, tall: 7.5, x: across };
     const places = [-1, 1].map((side) => ({ ...name, y: y(place.y) + side * (radius(place) + 12) }));
     kept.push(...places.filter(free).slice(0, 1));
   }
   return kept;
 }
 
-const apart = (name, other) => Math.abs(other.x - name.x) >= other.half + name.half || Math.abs(other.y - name.y) >= 15;
+const apart = (one, other) =>
+  Math.abs(other.x - one.x) >= other.half + one.half || Math.abs(other.y - one.y) >= other.tall + one.tall;
