@@ -1,7 +1,6 @@
 """Expected topics at values of labels: levels and curves with intervals."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -151,7 +150,7 @@ def expected_at(regression: "TopicRegression", places: Sequence[Sequence[Setting
     documents = csr_array(space.regressors(design.values)), proportions, weights
     clusters = regression._clusters
     estimates = mean_expected(softmax, *documents, penalty, clusters, parts, topics)
-    return replace(estimates, value=value)
+    return estimates._replace(value=value)
 
 
 def rows_by_topic(

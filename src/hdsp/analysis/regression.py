@@ -7,9 +7,8 @@ The interval is the wider of the two (Angrist and Pischke 2009, section 8.1).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -29,8 +28,7 @@ _CHUNK, _MOST_NUMBERS = 256, 10_000_000
 _ADDED, _NEGLIGIBLE = 128, 1e-10
 
 
-@dataclass(frozen=True, eq=False)
-class Estimates:
+class Estimates(NamedTuple):
     """Estimates of contrasts [C, T] with a robust and a classical standard error, NaN if unknown.
 
     `degrees` [C, 1] or [C, T] are degrees of freedom of the robust error, `classical_degrees` those
@@ -41,7 +39,7 @@ class Estimates:
     robust: FloatArray
     classical: FloatArray
     degrees: FloatArray
-    classical_degrees: float = field(kw_only=True)
+    classical_degrees: float
 
     def _half_widths(self, level: float) -> tuple[FloatArray, FloatArray]:
         quantile = (1.0 + level) / 2.0
@@ -68,8 +66,7 @@ class Estimates:
 
     def take(self, rows: IntArray | slice) -> "Estimates":
         """Some of the contrasts."""
-        parts = (own[rows] for own in (self.value, self.robust, self.classical, self.degrees))
-        return Estimates(*parts, classical_degrees=self.classical_degrees)
+        return Estimates._make([*(own[rows] for own in self[:4]), self.classical_degrees])
 
 
 def intraclass_correlation(residuals: FloatArray, group: IntArray) -> FloatArray:
@@ -84,9 +81,8 @@ def intraclass_correlation(residuals: FloatArray, group: IntArray) -> FloatArray
 
 def stack_estimates(parts: Sequence[Estimates]) -> Estimates:
     """The contrasts of all parts."""
-    arrays = [(part.value, part.robust, part.classical, part.degrees) for part in parts]
-    joined = map(np.concatenate, zip(*arrays, strict=True))
-    return Estimates(*joined, classical_degrees=parts[0].classical_degrees)
+    joined = map(np.concatenate, zip(*(part[:4] for part in parts), strict=True))
+    return Estimates._make([*joined, parts[0].classical_degrees])
 
 
 def _kish(square: FloatArray) -> FloatArray:
@@ -264,12 +260,8 @@ class LinearRegression:
             scaled = weight / np.sqrt(1.0 - self._leverage)[:, None]
             robust = [(scaled * own[:, None]).T @ scaled for own in self.residuals.T**2]
             return np.array(robust), classical
-        scores = np.array(
-            [
-                self._adjust(self._q[rows], weight[rows]).T @ self.residuals[rows]
-                for rows in self._members
-            ]
-        )
+        own = ((self._q[rows], weight[rows], self.residuals[rows]) for rows in self._members)
+        scores = np.array([self._adjust(q, part).T @ residuals for q, part, residuals in own])
         # As of single contrasts, groups never make a variance smaller.
         left, scale, right = np.linalg.svd(weight, full_matrices=False)
         sums = np.array([left[rows].sum(axis=0) for rows in self._members])
@@ -346,12 +338,8 @@ class LinearRegression:
         self, left: FloatArray, size: FloatArray, value: FloatArray, residuals: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """CR2 variances [C, T], degrees [C], and sums of products in groups [C]."""
-        own, sums = (
-            np.array(
-                [[(left[rows] ** 2).sum(axis=0), left[rows].sum(axis=0)] for rows in self._members]
-            ).swapaxes(0, 1)
-            / size
-        )
+        own = np.array([(left[rows] ** 2).sum(axis=0) for rows in self._members]) / size
+        sums = np.array([left[rows].sum(axis=0) for rows in self._members]) / size
         free = 1.0 - np.minimum(own, _MOST_LEVERAGE)
         variance = np.zeros(value.shape)
         for number, rows in enumerate(self._members):

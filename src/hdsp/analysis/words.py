@@ -32,7 +32,7 @@ from hdsp.checks import check_known, check_share, check_whole
 from hdsp.kernels import run_ranges
 from hdsp.model.reading import group_share
 from hdsp.model.versions import Versions
-from hdsp.numerics import FloatArray, IntArray, sample_rows
+from hdsp.numerics import FloatArray, sample_rows
 from hdsp.storage.codec import SMALLEST, Limits, require
 
 if TYPE_CHECKING:
@@ -334,11 +334,9 @@ def label_word_columns(
     """The columns of `HDSP.label_words`."""
     owner, by_topic = "HDSP.label_words", fitted.state.versions is not None
     check_share(level, "level", owner)
-    known: dict[str, IntArray] = {}
     if by_topic:
         versions, category, names = _levels(fitted, owner)
-        known = {category: np.arange(len(names))}
-        known |= {name: np.array([j]) for j, name in enumerate(names)}
+        columns = {category: range(len(names))}
         what = f"{category!r}, whose levels have their own words, or one of them"
         numbers = (None, *range(len(fitted.groups)))
         check_known(topic, numbers, "topic", owner, "the number of a topic")
@@ -355,11 +353,13 @@ def label_word_columns(
         )
     else:
         names, what = list(fitted.schema.names), "a tag or a level, or a column of them"
-        for name, columns in fitted.schema.slices().items():
-            if fitted.schema.kind(name) != "number":
-                own = np.arange(columns.start, columns.stop)
-                known |= {name: own, **dict(zip(names[columns], own[:, None], strict=True))}
+        columns = {
+            name: range(own.start, own.stop)
+            for name, own in fitted.schema.slices().items()
+            if fitted.schema.kind(name) != "number"
+        }
         found = factor_ratios(fitted.word_factors, level)
+    known = columns | {names[j]: range(j, j + 1) for own in columns.values() for j in own}
     check_known(label, (None, *known), "label", owner, what)
     shown = (found["lower"] > 1.0) | (found["upper"] < 1.0)
     if label is not None:
