@@ -15,7 +15,7 @@ from hdsp.fit.start import find_seeds, initial_state, place_seeds
 from hdsp.fit.topics import fit_batch
 from hdsp.model.data import make_problem
 from hdsp.model.documents import LocalSettings
-from hdsp.model.priors import Priors, TopicPrior, seed_prior
+from hdsp.model.priors import Priors, seed_prior
 from hdsp.model.updates import expected_tokens, word_terms
 from hdsp.scaling.functions import Constant, take_topics
 from tests.fit.test_merge import even_corpus
@@ -115,9 +115,7 @@ def test_words_terms_are_those_of_the_asymmetric_dirichlet():
     def log_beta(a):
         return gammaln(a).sum(axis=1) - gammaln(a.sum(axis=1))
 
-    found = word_terms(
-        TopicPrior(0.05, csr_array(problem.priors.seeds[[1, 0]]), np.array([0, 2])), words
-    )
+    found = word_terms(problem.priors.of_topics(np.array([2, 0])), words)
     np.testing.assert_allclose(found, log_beta(prior + words) - log_beta(prior), rtol=1e-6)
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hdsp import kernels
 from hdsp.execution.executor import Step
@@ -187,14 +186,11 @@ def words_before(snapshot: Snapshot) -> FloatArray:
 def words_after(snapshot: Snapshot, pairs: IntArray) -> FloatArray:
     """The words' part of the bound of the topics that pairs would become, [Q]."""
     state, words = snapshot.state, snapshot.pooled_words
-    priors, versions = snapshot.documents.problem.priors, state.versions
-    one, other = pairs.T
-    seed_set = np.full(state.n_topics, -1, dtype=np.int64)
-    seed_set[state.seeded] = np.arange(len(state.seeded))
-    seed_set = np.maximum(seed_set[one], seed_set[other])
-    seeded = np.flatnonzero(seed_set >= 0)
-    seeds = None if priors.seeds is None else csr_array(priors.seeds[seed_set[seeded]])
-    prior = TopicPrior(priors.topic_prior, seeds, seeded)
+    versions, (one, other) = state.versions, pairs.T
+    alone = snapshot.documents.problem.priors.of_topics(state.seeded)
+    # Seeds of either topic, of which one at most has any.
+    merged, seeds = np.nonzero((pairs[:, :, None] == alone.topics).any(axis=1))
+    prior = TopicPrior(alone.eta, alone.words[seeds], merged, alone.tokens[seeds])
     terms = word_terms(prior, words[one] + words[other])
     if versions is None:
         return terms

@@ -50,7 +50,10 @@ class Priors:
 
     def of_topics(self, seeded: IntArray) -> "TopicPrior":
         """The prior of topics over words; seed sets steer the topics `seeded` [S]."""
-        return TopicPrior(self.topic_prior, self.seeds, seeded)
+        if self.seeds is None:
+            return TopicPrior(self.topic_prior)
+        topics = np.repeat(seeded, np.diff(self.seeds.indptr))
+        return TopicPrior(self.topic_prior, self.seeds.indices, topics, self.seeds.data)
 
 
 def seed_prior(word_sets: list[IntArray], word_tokens: FloatArray, strength: float) -> csr_array:
@@ -74,47 +77,33 @@ class TopicPrior:
     ----------
     eta : float
         The parameter of every word.
-    seeds : sparse array of shape [S, V] or None
-        What seed words have beyond it.
-    seeded : int array of shape [S]
-        The topic of each row of `seeds`.
+    words, topics : int arrays of shape [E]
+        Seed words, and the topics that they steer; each pair is there once.
+    tokens : float array of shape [E]
+        What these have beyond eta.
     """
 
     eta: float
-    seeds: csr_array | None
-    seeded: IntArray
-
-    def _entries(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """The words, topics and tokens of all seeds."""
-        if self.seeds is None:
-            return NOT_SEEDED, NOT_SEEDED, np.empty(0)
-        topics = np.repeat(self.seeded, np.diff(self.seeds.indptr))
-        return self.seeds.indices, topics, self.seeds.data
+    words: IntArray = field(default_factory=NOT_SEEDED.copy)
+    topics: IntArray = field(default_factory=NOT_SEEDED.copy)
+    tokens: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def add_to(self, tokens: FloatArray, sign: float = 1.0) -> FloatArray:
         """The prior plus `tokens` [V, T]: the parameters of q(phi); -1 subtracts the prior."""
-        words, topics, more = self._entries()
         parameters = tokens + tokens.dtype.type(sign * self.eta)
-        # A word is once in a row, and every row has its own topic.
-        parameters[words, topics] += (sign * more).astype(tokens.dtype)
+        parameters[self.words, self.topics] += (sign * self.tokens).astype(tokens.dtype)
         return np.asarray(parameters)
 
     def totals(self, n_words: int, n_topics: int) -> FloatArray:
         """The sum of the prior over words, [T]."""
-        total = np.full(n_topics, n_words * self.eta)
-        if self.seeds is not None:
-            total[self.seeded] += np.asarray(self.seeds.sum(axis=1))
-        return total
+        seeds = np.bincount(self.topics, self.tokens, minlength=n_topics)
+        return np.asarray(n_words * self.eta + seeds)
 
     def at(self, words: IntArray, topics: IntArray) -> FloatArray:
         """The prior of some words of topics, [F]."""
         prior = np.full(len(words), self.eta)
-        if self.seeds is not None and len(words):
-            row_of_topic = np.full(int(max(topics.max(), self.seeded.max())) + 1, -1)
-            row_of_topic[self.seeded] = np.arange(len(self.seeded))
-            steered = np.flatnonzero(row_of_topic[topics] >= 0)
-            rows = row_of_topic[topics[steered]]
-            prior[steered] += np.asarray(self.seeds[rows, words[steered]]).ravel()
+        for word, topic, more in zip(self.words, self.topics, self.tokens, strict=True):
+            prior[(words == word) & (topics == topic)] += more
         return prior
 
     def seed_bound(self, parameters: FloatArray) -> float:
@@ -122,9 +111,8 @@ class TopicPrior:
 
         `parameters` [V, T] are lambda, and psi is psi(lambda_i).
         """
-        words, topics, more = self._entries()
-        at_seeds = parameters[words, topics].astype(np.float64)
-        gain = gammaln(self.eta) - gammaln(self.eta + more) + more * psi(at_seeds)
+        at_seeds = parameters[self.words, self.topics].astype(np.float64)
+        gain = gammaln(self.eta) - gammaln(self.eta + self.tokens) + self.tokens * psi(at_seeds)
         return float(gain.sum())
 
     def seed_word_terms(self, topic_words: FloatArray) -> FloatArray:
@@ -132,9 +120,8 @@ class TopicPrior:
 
         `topic_words` [Q, V] are the tokens n.
         """
-        words, topics, more = self._entries()
-        tokens = topic_words[topics, words].astype(np.float64)
-        prior = self.eta + more
+        tokens = topic_words[self.topics, self.words].astype(np.float64)
+        prior = self.eta + self.tokens
         gain = gammaln(prior + tokens) - gammaln(prior)
         gain -= gammaln(self.eta + tokens) - gammaln(self.eta)
-        return np.bincount(topics, gain, minlength=len(topic_words)).astype(np.float64)
+        return np.bincount(self.topics, gain, minlength=len(topic_words)).astype(np.float64)

@@ -13,7 +13,7 @@ from hdsp import kernels
 from hdsp.kernels import run_ranges
 from hdsp.model.data import Problem
 from hdsp.model.documents import expected_rates, pad
-from hdsp.model.priors import NOT_SEEDED, TopicPrior
+from hdsp.model.priors import TopicPrior
 from hdsp.model.state import GlobalState, padded
 from hdsp.model.versions import Versions, expand_counts, learn_versions, version_share, word_spread
 from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray
@@ -174,7 +174,7 @@ def _with_data(counts: csr_array, data: FloatArray) -> csr_array:
 def group_frequencies(problem: Problem) -> FloatArray:
     """The share of each word in the documents of each group, [V (G + 1)]: of a single topic."""
     tokens = np.asarray(problem.entries().sum(axis=0), dtype=np.float64)[:, None]
-    prior = TopicPrior(problem.priors.topic_prior, None, NOT_SEEDED)
+    prior = TopicPrior(problem.priors.topic_prior)
     versions = Versions.initial(word_spread(problem.counts), 1, problem.content, tokens.dtype)
     for _ in range(_GROUP_UPDATES):
         versions = learn_versions(versions, prior, tokens)

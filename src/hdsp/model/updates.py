@@ -38,9 +38,8 @@ def global_step(
     state = replace(update_topics(problem, state, statistics), scaling=scaling)
     # E[ln rho] depends on the new weights, so it cannot be summed during the pass. It is linear in
     # the labels for functions that can be updated from sums: the labels' totals are enough.
-    design = csr_array(statistics.label_total[None, :])
-    if isinstance(problem, Problem):
-        design = problem.design
+    totals = csr_array(statistics.label_total[None, :])
+    design = problem.design if isinstance(problem, Problem) else totals
     log_rate = problem.scaling.log_rate_total(scaling, design)
     return update_weights(problem, state, statistics.log_proportion + log_rate)
 

@@ -86,8 +86,8 @@ class Versions:
     ) -> "Versions":
         """Versions before the first pass: all words are common."""
         tokens = np.zeros((len(spread) * (len(columns) + 1), n_topics), dtype=dtype)
-        none = NO_CONTENT
-        return cls(tokens, columns, spread, none, none, np.empty(0), np.ones(n_topics))
+        nothing = (NO_CONTENT, NO_CONTENT, np.empty(0))
+        return cls(tokens, columns, spread, *nothing, common=np.ones(n_topics))
 
     @property
     def n_groups(self) -> int:
