@@ -23,6 +23,7 @@ from hdsp.scaling.functions import Design, DesignLimits, ScalingFunction
 
 # Shards that a process keeps while their documents are taken in a random order.
 SHARDS_AT_ONCE = 8
+_FLOAT32: np.dtype[np.floating] = np.dtype(np.float32)
 _ALL = slice(None)
 _Real = np.dtype[np.floating] | type[np.floating]
 
@@ -113,7 +114,7 @@ class Data:
     n_words: int
     n_labels: int
     content: IntArray = field(default_factory=NO_CONTENT.copy)
-    dtype: np.dtype[np.floating] = np.dtype(np.float32)
+    dtype: np.dtype[np.floating] = _FLOAT32
 
 
 @dataclass(frozen=True, eq=False)
