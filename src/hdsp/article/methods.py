@@ -1,8 +1,8 @@
 """The methods section of an article, from the model's record."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.resources import files
-from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -64,11 +64,10 @@ def methods_text(
     paragraphs = []
     for paragraph in read_asset("methods.md").strip().split("\n\n"):
         title, *sentences = paragraph.splitlines()
-        told = [
-            sentence.format_map(facts)
-            for sentence in sentences
-            if all(name in facts for _, name, _, _ in Formatter().parse(sentence) if name)
-        ]
+        told = []
+        for sentence in sentences:
+            with suppress(KeyError):
+                told.append(sentence.format_map(facts))
         if told or not sentences:
             paragraphs.append(" ".join([title, *told]))
     return "\n\n".join(paragraphs) + "\n"

@@ -41,15 +41,6 @@ def percent_axis(axis: Any) -> None:
     axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
 
 
-def log_axis(ax: Any) -> None:
-    """Show numbers, each a multiple of the one before, at even steps."""
-    from matplotlib.ticker import LogLocator
-
-    ax.set_xscale("log", base=2, subs=())
-    ax.xaxis.set_major_locator(LogLocator(base=2, subs=(1.0, 1.5)))
-    ax.xaxis.set_major_formatter("{x:g}")
-
-
 def draw_intervals(
     ax: Any, names: Sequence[str], middle: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> None:

@@ -228,7 +228,12 @@ def search(model: Any, *, ax: Any = None) -> Any:
             "`init` was an array."
         )
     ax = drawing.axes_or_new(ax, 5.0, 3.2)
-    drawing.log_axis(ax)
+    from matplotlib.ticker import LogLocator
+
+    # Each number tried is a multiple of the one before.
+    ax.set_xscale("log", base=2, subs=())
+    ax.xaxis.set_major_locator(LogLocator(base=2, subs=(1.0, 1.5)))
+    ax.xaxis.set_major_formatter("{x:g}")
     if model.n_topics_range_ is not None:
         ax.axvspan(*model.n_topics_range_, color=drawing.ORANGE, alpha=0.15, linewidth=0)
     ax.axvline(len(model.components_), color=drawing.ORANGE, linewidth=1.5)
