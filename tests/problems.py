@@ -3,10 +3,11 @@
 from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from hdsp.corpus import LabelSchema
+from hdsp.corpus import Labels, LabelSchema
 from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import Documents
 from hdsp.model.data import Data, make_problem
@@ -76,6 +77,14 @@ def without_labels(counts, n_topics, rng, priors=PRIORS, dtype=np.float64):
     topics = (rng.gamma(0.5, size=(counts.shape[1], n_topics)) + 0.05).astype(dtype)
     sticks = sticks_from_weights(np.full(n_topics, 1 / n_topics))
     return problem, GlobalState(topics, sticks, 1.0, 2.0, Constant().initial(n_topics, 0))
+
+
+def bind(labels, scaling):
+    """The design of labels or of a table of them, and their values."""
+    labels = labels if isinstance(labels, Labels) else Labels.from_frame(pd.DataFrame(labels))
+    schema = LabelSchema.of(labels)
+    values = schema.encode(labels)
+    return LabelDesign.fit(scaling, schema, values), values
 
 
 @st.composite

@@ -1,16 +1,13 @@
 """Functions that are not log-linear: their derivatives, one's own, and what they refuse."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
 from hdsp import Categorical, Custom, LogLinear, Monotone, Power, Softplus
-from hdsp.corpus import Labels, LabelSchema
-from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.functions import Product, ScalingFunction
 from hdsp.testing import check_scaling, make_case
-from tests.problems import failures
+from tests.problems import bind, failures
 
 
 def line(labels, weights):
@@ -107,12 +104,10 @@ def test_scales_are_what_they_are_said_to_be():
 
 def test_a_monotone_scale_rises_or_falls_throughout():
     values = np.sort(np.random.default_rng(0).lognormal(size=200))
-    labels = Labels.from_frame(pd.DataFrame({"price": values}))
-    schema = LabelSchema.of(labels)
-    space = LabelDesign.fit(Monotone("price", n_knots=5), schema, schema.encode(labels))
+    space, values = bind({"price": values}, Monotone("price", n_knots=5))
     assert isinstance(space.scaling, Product)
     (function,) = space.scaling.factors
-    design = space.encode(labels)
+    design = space.design(values)
     rng = np.random.default_rng(1)
     weights = rng.normal(0.0, 2.0, size=(20, space.n_columns))
     steps = np.diff(function.log_scale(weights, design), axis=0)
@@ -124,14 +119,12 @@ def test_a_monotone_scale_rises_or_falls_throughout():
 
 
 def test_weights_beyond_the_columns_of_labels_have_columns_of_their_own():
-    labels = Labels.from_frame(pd.DataFrame({"price": [1.0, 2.0, 4.0], "shop": ["a", "b", "a"]}))
-    schema = LabelSchema.of(labels)
     scaling = Custom("price", log_scale=levelling, n_weights=2) * Categorical("shop")
-    space = LabelDesign.fit(scaling, schema, schema.encode(labels))
+    space, values = bind({"price": [1.0, 2.0, 4.0], "shop": ["a", "b", "a"]}, scaling)
     assert isinstance(space.scaling, Product)
     function, columns = space.scaling.factors[0], space.scaling.split[0]
     assert [space.names[c] for c in columns] == ["price", "price (weight 2)"]
-    design = space.encode(labels)[:, columns]
+    design = space.design(values)[:, columns]
     weights = np.array([[2.0, 0.3]])
     price = design.toarray()[:, 0]
     expected = 2.0 * np.tanh(price * np.exp(0.3))

@@ -20,18 +20,10 @@ from hdsp import (
     read_table,
 )
 from hdsp.cli import main
-from hdsp.corpus import LabelSchema
 from hdsp.report.effects import form_view
-from hdsp.scaling.design import LabelDesign
+from tests.problems import bind
 
 N_DOCUMENTS = 600
-
-
-def bind(frame, scaling):
-    labels = Labels.from_frame(frame)
-    schema = LabelSchema.of(labels)
-    values = schema.encode(labels)
-    return LabelDesign.fit(scaling, schema, values), values
 
 
 def counts_of(share, seed=0):
@@ -246,9 +238,7 @@ def test_tags_have_parents_too():
         ),
         40,
     )
-    schema = LabelSchema.of(labels)
-    values = schema.encode(labels)
-    space = LabelDesign.fit(Categorical("author", parents="venue"), schema, values)
+    space, values = bind(labels, Categorical("author", parents="venue"))
     assert not space.terms[0].exclusive
     # Two of the three authors are of x.
     np.testing.assert_array_equal(space.design(values).toarray()[3], [1, 1, 1, 1, 0])

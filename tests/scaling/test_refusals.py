@@ -12,7 +12,6 @@ from hdsp import (
     Custom,
     Factor,
     Interaction,
-    Labels,
     LogLinear,
     Monotone,
     Ordered,
@@ -20,8 +19,7 @@ from hdsp import (
     Softplus,
     Spline,
 )
-from hdsp.corpus import LabelSchema
-from hdsp.scaling.design import LabelDesign
+from tests.problems import bind
 
 
 def line(labels, weights):
@@ -156,6 +154,5 @@ LABELS = [
 @pytest.mark.parametrize(("columns", "scaling", "message"), LABELS)
 def test_scaling_that_does_not_go_with_labels_is_refused(columns, scaling, message):
     frame = pd.DataFrame({name: list(values) for name, values in columns.items()})
-    schema = LabelSchema.of(labels := Labels.from_frame(frame))
     with pytest.raises((ValueError, TypeError), match=re.escape(message)):
-        LabelDesign.fit(scaling, schema, schema.encode(labels))
+        bind(frame, scaling)

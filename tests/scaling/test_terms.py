@@ -8,9 +8,7 @@ from scipy.sparse import csr_array
 from hdsp import HDSP, Categorical, Corpus, LogLinear, open_corpus
 from hdsp.analysis.contrasts import Setting
 from hdsp.analysis.design import make_design
-from hdsp.corpus import Labels, LabelSchema
 from hdsp.metrics import match_topics
-from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.terms import (
     TERMS,
     Factor,
@@ -26,7 +24,7 @@ from hdsp.scaling.terms import (
     Term,
 )
 from hdsp.testing import check_term
-from tests.problems import failures
+from tests.problems import bind, failures
 
 EXAMPLES = {
     "Factor": Factor("year"),
@@ -158,10 +156,8 @@ def test_documents_on_disk_learn_the_same_terms(model, tmp_path):
 
 def test_the_effect_of_a_label_without_interactions_needs_no_documents():
     """Differences of a single row's columns are those of means over all documents."""
-    schema = LabelSchema.of(labels := Labels.from_frame(table()))
-    values = schema.encode(labels)
-    space = LabelDesign.fit(Categorical("dept") * LogLinear(Spline("day")), schema, values)
-    everybody = np.ones(len(labels), dtype=np.bool_)
+    space, values = bind(table(), Categorical("dept") * LogLinear(Spline("day")))
+    everybody = np.ones(values.shape[0], dtype=np.bool_)
     design = make_design(space, values, everybody, everybody.astype(float))
     places = {
         "day": [(Setting(2, -0.7),), (Setting(2, 1.3),)],
