@@ -3,6 +3,7 @@ import os
 import re
 import shutil
 
+import numpy as np
 import pytest
 
 from tests.report.corpora import fit, fit_searched, hostile, make_corpus, reviews
@@ -155,5 +156,11 @@ def table_rows(page, chart):
 
 def expected_topics(page):
     """Expected proportions in settings A and B, from the explorer's table, [2, T]."""
-    rows = sorted(table_rows(page, "expected-topics"), key=lambda row: int(row[0]))
-    return [[float(row[2 + side]) for row in rows] for side in (0, 1)]
+    return numbers(page, "expected-topics")[:, :2].T.tolist()
+
+
+def numbers(page, chart):
+    """The numbers of a chart's table after its first two columns, by topic, [T, n]."""
+    rows = sorted(table_rows(page, chart), key=lambda row: int(row[0]))
+    assert [int(row[0]) for row in rows] == list(range(len(rows)))
+    return np.array([row[2:] for row in rows], dtype=float)

@@ -5,20 +5,16 @@ import pandas as pd
 import pytest
 
 from hdsp import HDSP, Corpus, Labels, simulate
-from tests.report.conftest import expected_topics, table_rows
+from tests.report.conftest import expected_topics, numbers, table_rows
 from tests.report.corpora import fit, make_corpus, reviews
 from tests.scaling.test_terms import N_TOPICS, SCALING, curved, table
 
 
-def assert_effects(rows, wanted, tolerance=1e-3):
-    """The rows of a page's table, against the table of `label_effects`."""
-    wanted = wanted.set_index("topic")
-    assert len(rows) == len(wanted)
-    for row in rows:
-        own = wanted.loc[int(row[0])]
-        effect, lower, upper = map(float, row[2:])
-        assert effect == pytest.approx(own["effect"], abs=1e-4)
-        assert upper - lower == pytest.approx(own["upper"] - own["lower"], rel=tolerance)
+def assert_effects(page, chart, wanted, atol=1e-4, rtol=1e-3):
+    """The effects and widths of a page's table, against the table of `label_effects`."""
+    effect, lower, upper = numbers(page, chart).T
+    np.testing.assert_allclose(effect, wanted["effect"], rtol=0, atol=atol)
+    np.testing.assert_allclose(upper - lower, wanted["upper"] - wanted["lower"], rtol=rtol)
 
 
 def choose(page, side, department=None, rating=None, tags=()):
@@ -45,11 +41,11 @@ def test_one_change_in_what_if_has_intervals(shown, model):
         choose(page, "A", **a)
         choose(page, "B", **b)
         wanted = model.label_effects(label, contrast=contrast)
-        assert_effects(table_rows(page, "difference"), wanted)
+        assert_effects(page, "difference", wanted)
         assert page.inner_text("#no-intervals") == ""
     page.get_by_text("Swap A and B").click()
     wanted = model.label_effects("department", contrast=("bags", "shoes"))
-    assert_effects(table_rows(page, "difference"), wanted)
+    assert_effects(page, "difference", wanted)
 
 
 def test_what_if_says_why_there_are_no_intervals(shown):
@@ -83,14 +79,14 @@ def test_values_of_a_number_in_effects(shown, model):
     page = shown.show(f"#view=effects&side=label&label={label}")
     inputs = [page.get_by_label(f"rating {side}", exact=True) for side in "AB"]
     assert [float(one.input_value()) for one in inputs] == [1.0, 5.0]
-    assert_effects(table_rows(page, "effects"), model.label_effects("rating"))
+    assert_effects(page, "effects", model.label_effects("rating"))
     inputs[0].fill("2.5")
     inputs[0].press("Enter")
     wanted = model.label_effects("rating", contrast=(2.5, 5.0))
-    assert_effects(table_rows(page, "effects"), wanted)
+    assert_effects(page, "effects", wanted)
     assert "(5 - 2.5)" in page.locator('[data-chart="effects"] .caption').first.inner_text()
     page = shown.show(page.evaluate("location.hash"))
-    assert_effects(table_rows(page, "effects"), wanted)
+    assert_effects(page, "effects", wanted)
     inputs[0].fill("5")
     inputs[0].press("Enter")
     assert {float(row[2]) for row in table_rows(page, "effects")} == {0.0}
@@ -101,10 +97,10 @@ def test_levels_of_a_category_in_effects(shown, model):
     page = shown.show(f"#view=effects&side=label&label={label}")
     page.get_by_label("Compared with").select_option("against hats")
     wanted = model.label_effects("department", contrast=("hats", "shoes"))
-    assert_effects(table_rows(page, "effects"), wanted)
+    assert_effects(page, "effects", wanted)
     # Another label starts with its own contrast.
     page.get_by_label("Label", exact=True).select_option("bags")
-    assert_effects(table_rows(page, "effects"), model.label_effects("bags"))
+    assert_effects(page, "effects", model.label_effects("bags"))
     page = shown.show(f"#view=effects&side=label&label={label}&against=5")
     assert page.get_by_label("Compared with").input_value() == ""
 
@@ -127,12 +123,12 @@ def test_numeric_labels_in_what_if(numeric, show_model):
     high, low = effects["contrast"].iloc[0].split(" - ")
     assert page.get_by_label("price of A", exact=True).input_value() == low
     assert page.get_by_label("price of B", exact=True).input_value() == high
-    assert_effects(table_rows(page, "difference"), effects)
+    assert_effects(page, "difference", effects)
     for side, value in (("A", "2"), ("B", "5")):
         page.get_by_label(f"Clear {side}").click()
         page.get_by_label(f"stars of {side}", exact=True).select_option(value)
     wanted = numeric.label_effects("stars", contrast=(2, 5))
-    assert_effects(table_rows(page, "difference"), wanted)
+    assert_effects(page, "difference", wanted)
 
 
 def test_ordered_values_in_effects(numeric, show_model):
@@ -141,7 +137,7 @@ def test_ordered_values_in_effects(numeric, show_model):
     page.get_by_label("stars A", exact=True).select_option("3")
     page.get_by_label("stars B", exact=True).select_option("4")
     wanted = numeric.label_effects("stars", contrast=(3, 4))
-    assert_effects(table_rows(page, "effects"), wanted)
+    assert_effects(page, "effects", wanted)
     assert {float(row[0]) for row in table_rows(page, "curve")} == {1.0, 2.0, 3.0, 4.0, 5.0}
     drawn = page.locator('[data-chart="curve"] svg')
     # A dot for each of five topics at each value, and no curve.
@@ -152,14 +148,10 @@ def test_ordered_values_in_effects(numeric, show_model):
 def test_any_two_values_of_a_curve(numeric, show_model):
     label = numeric.label_names_.index("price")
     page = show_model(numeric, f"#view=effects&side=label&label={label}&against=50_70")
-    wanted = numeric.label_effects("price", contrast=(50, 70)).set_index("topic")
-    for row in table_rows(page, "effects"):
-        own = wanted.loc[int(row[0])]
-        # The page's curve is straight between the values of a table, and its degrees of freedom are
-        # those of a pair nearby.
-        assert float(row[2]) == pytest.approx(own["effect"], abs=3e-4)
-        width = float(row[4]) - float(row[3])
-        assert width == pytest.approx(own["upper"] - own["lower"], rel=0.05)
+    # The page's curve is straight between the values of a table, and its degrees of freedom are
+    # those of a pair nearby.
+    wanted = numeric.label_effects("price", contrast=(50, 70))
+    assert_effects(page, "effects", wanted, atol=3e-4, rtol=0.05)
 
 
 def test_what_if_follows_curves_and_interactions(show_model):

@@ -12,7 +12,7 @@ from hdsp.analysis.topics import word_share
 from hdsp.cli import main
 from hdsp.report import read_names
 from hdsp.report.topics import relevance, word_frequency
-from tests.report.conftest import VIEWS, expected_topics, table_rows, values
+from tests.report.conftest import VIEWS, expected_topics, numbers, table_rows, values
 from tests.report.corpora import fit, make_corpus, reviews
 
 
@@ -310,16 +310,14 @@ def test_topics_are_named_saved_and_read_back(shown, model, tmp_path, capsys):
 
 
 def test_effects_are_those_of_the_model(shown, model):
-    effects = model.label_effects("shoes").set_index("topic")[["effect", "lower", "upper"]]
+    names = ["effect", "lower", "upper"]
+    effects = model.label_effects("shoes")[names].to_numpy()
     label = model.label_names_.index("shoes")
     page = shown.show(f"#view=effects&side=label&label={label}")
-    rows = table_rows(page, "effects")
-    assert len(rows) == model.n_topics_
-    tolerance = 2 * effects.abs().to_numpy().max() / 30_000
-    for row in rows:
-        wanted = effects.loc[int(row[0])]
-        np.testing.assert_allclose(np.array(row[2:], dtype=float), wanted, rtol=0, atol=tolerance)
-    assert [float(row[2]) for row in rows] == sorted((float(r[2]) for r in rows), reverse=True)
+    tolerance = 2 * np.abs(effects).max() / 30_000
+    np.testing.assert_allclose(numbers(page, "effects"), effects, rtol=0, atol=tolerance)
+    found = [float(row[2]) for row in table_rows(page, "effects")]
+    assert found == sorted(found, reverse=True)
     assert not page.locator('[data-chart="curve"]').is_visible()
     page.get_by_role("button", name="On a topic").click()
     assert "Label effects on topic" in page.inner_text("#view-effects h2:visible")
@@ -351,13 +349,10 @@ def test_the_map_shows_labels_and_the_heat_map_effects(shown, model):
     page.get_by_label("show labels").check()
     rows = table_rows(page, "map")
     assert {row[2] for row in rows if row[0] == "label"} == set(model.label_names_)
-    rows = table_rows(shown.show("#view=heat"), "heat-map")
-    assert sorted(int(row[0]) for row in rows) == list(range(8))
+    found = numbers(shown.show("#view=heat"), "heat-map")
     names = page.locator('[data-chart="heat-map"] thead th').all_inner_texts()[2:]
-    table = model.label_effects().set_index(["label", "topic"])["effect"]
-    for row in rows:
-        wanted = [table[name, int(row[0])] for name in names]
-        np.testing.assert_allclose([float(value) for value in row[2:]], wanted, atol=1e-4)
+    wanted = model.label_effects().pivot(index="topic", columns="label", values="effect")[names]
+    np.testing.assert_allclose(found, wanted, atol=1e-4)
 
 
 def test_correlated_topics_are_listed(show_model, searched):
@@ -429,6 +424,5 @@ def test_observed_proportions_are_compared_with_expected_ones(shown, model, corp
     own = design[:, model.label_names_.index("shoes")] == 1
     observed = model.proportions_[own].astype(float).mean(axis=0)
     expected = model.expected_topics(corpus.labels)[own].mean(axis=0)
-    for row in table_rows(page, "observed-expected"):
-        assert float(row[2]) == pytest.approx(observed[int(row[0])], abs=1e-4)
-        assert float(row[4]) == pytest.approx(expected[int(row[0])], abs=1e-4)
+    found = numbers(page, "observed-expected")[:, [0, 2]]
+    np.testing.assert_allclose(found, np.column_stack([observed, expected]), atol=1e-4)
