@@ -30,49 +30,43 @@ def content(labels):
     return result
 
 
-def test_none_and_labels():
-    assert as_labels(None, 3).shape == (3, 0)
+def kinds(labels):
+    return [(block.kind, block.columns) for block in labels.blocks]
+
+
+def test_nothing_and_labels():
+    for nothing in (None, [None, None], [[], []]):
+        assert as_labels(nothing, 2).shape == (2, 0)
     labels = Labels.from_tags([["a"], []])
     assert as_labels(labels, 2) is labels
 
 
 def test_lists_of_tags():
-    expected = [
-        ("tags", "tags", ("a", "b"), [[1.0, 1.0], [None, None], [None, None], [1.0, None]], True)
-    ]
     rows = [["b", "a", "b"], None, [], ("a",)]
-    assert content(as_labels(rows, 4)) == expected
-    assert (
-        content(as_labels([{"a", "b"}, float("nan"), np.array([]), np.array(["a"])], 4)) == expected
-    )
-    assert content(as_labels(pd.Series(rows), 4)) == expected
     array = np.empty(4, dtype=object)
     array[:] = rows
-    assert content(as_labels(array, 4)) == expected
+    sets = [{"a", "b"}, float("nan"), np.array([]), np.array(["a"])]
+    values = [[1.0, 1.0], [None, None], [None, None], [1.0, None]]
+    for tags in (rows, array, pd.Series(rows), sets):
+        assert content(as_labels(tags, 4)) == [("tags", "tags", ("a", "b"), values, True)]
     assert Labels.from_tags([[1, 2.0, None]], name="n").block("n").columns == ("1", "2")
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        ["b", None, "a"],
-        ("b", float("nan"), "a"),
-        np.array(["b", None, "a"], dtype=object),
-        pd.Series(["b", None, "a"], index=[7, 8, 9], name="other"),
-        pd.Series(["b", pd.NA, "a"], dtype="string"),
-        pl.Series(["b", None, "a"]),
-        pa.chunked_array([["b", None], ["a"]]),
-    ],
-    ids=lambda values: f"{type(values).__module__}.{type(values).__name__}",
-)
+STRINGS = [
+    ["b", None, "a"],
+    ("b", float("nan"), "a"),
+    np.array(["b", None, "a"], dtype=object),
+    pd.Series(["b", None, "a"], index=[7, 8, 9], name="other"),
+    pd.Series(["b", pd.NA, "a"], dtype="string"),
+    pl.Series(["b", None, "a"]),
+    pa.chunked_array([["b", None], ["a"]]),
+]
+
+
+@pytest.mark.parametrize("values", STRINGS, ids=itertools.count())
 def test_a_sequence_of_strings_is_one_category(values):
     expected = [("label", "category", ("a", "b"), [[None, 1.0], [None, None], [1.0, None]], True)]
     assert content(as_labels(values, 3)) == expected
-
-
-def test_nothing_observed_in_a_sequence():
-    assert as_labels([None, None], 2).shape == (2, 0)
-    assert as_labels([[], []], 2).shape == (2, 0)
 
 
 COLUMNS = {
@@ -99,18 +93,17 @@ CONTENT = [
 ]
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        make_frame(COLUMNS),
-        make_frame(COLUMNS, like="polars"),
-        make_frame(COLUMNS, like="pyarrow"),
-        pd.DataFrame(COLUMNS, index=[5, 3, 9]).convert_dtypes(),
-        pd.DataFrame(COLUMNS, dtype=object),
-        make_frame(COLUMNS, like="pyarrow").to_pandas(types_mapper=pd.ArrowDtype),
-    ],
-    ids=["pandas", "polars", "pyarrow", "pandas nullable", "pandas objects", "pandas arrow"],
-)
+FRAMES = {
+    "pandas": make_frame(COLUMNS),
+    "polars": make_frame(COLUMNS, like="polars"),
+    "pyarrow": make_frame(COLUMNS, like="pyarrow"),
+    "pandas nullable": pd.DataFrame(COLUMNS, index=[5, 3, 9]).convert_dtypes(),
+    "pandas objects": pd.DataFrame(COLUMNS, dtype=object),
+    "pandas arrow": make_frame(COLUMNS, like="pyarrow").to_pandas(types_mapper=pd.ArrowDtype),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 def test_every_column_type_in_every_library(frame):
     assert content(as_labels(frame, 3)) == CONTENT
     assert content(Labels.from_frame(frame)) == CONTENT
@@ -118,38 +111,22 @@ def test_every_column_type_in_every_library(frame):
 
 def test_categoricals_are_categories_whatever_their_levels():
     frame = pd.DataFrame({"c": pd.Categorical([3, None, 1]), "cut": pd.cut([1, 2, 3], 2)})
-    labels = Labels.from_frame(frame)
-    assert [block.kind for block in labels.blocks] == ["category", "category"]
-    assert labels.block("c").columns == ("1", "3")
-    frame = pl.DataFrame(
-        {
-            "c": pl.Series(["b", None], dtype=pl.Categorical),
-            "e": pl.Series(["b", "a"], dtype=pl.Enum(["z", "b", "a"])),
-        }
-    )
+    (known, levels), (cut, _) = kinds(Labels.from_frame(frame))
+    assert (known, cut, levels) == ("category", "category", ("1", "3"))
+    c = pl.Series(["b", None], dtype=pl.Categorical)
+    e = pl.Series(["b", "a"], dtype=pl.Enum(["z", "b", "a"]))
+    frame = pl.DataFrame({"c": c, "e": e})
     for table in (frame, frame.to_arrow()):
-        labels = Labels.from_frame(table)
-        assert [(b.kind, b.columns) for b in labels.blocks] == [
-            ("category", ("b",)),
-            ("category", ("b", "a")),
-        ]
+        assert kinds(Labels.from_frame(table)) == [("category", ("b",)), ("category", ("b", "a"))]
 
 
 def test_list_columns_of_other_kinds_are_tags():
-    frame = pl.DataFrame(
-        {
-            "array": pl.Series([["a", "b"], None], dtype=pl.Array(pl.String, 2)),
-            "integers": [[1, 2, None], [2]],
-        }
-    )
+    array = pl.Series([["a", "b"], None], dtype=pl.Array(pl.String, 2))
+    frame = pl.DataFrame({"array": array, "integers": [[1, 2, None], [2]]})
     for table in (frame, frame.to_arrow()):
-        labels = Labels.from_frame(table)
-        assert [(b.kind, b.columns) for b in labels.blocks] == [
-            ("tags", ("a", "b")),
-            ("tags", ("1", "2")),
-        ]
-    sets = pd.DataFrame({"t": [{"a"}, None, np.array(["b"]), ("a",)]})
-    assert Labels.from_frame(sets).block("t").columns == ("a", "b")
+        assert kinds(Labels.from_frame(table)) == [("tags", ("a", "b")), ("tags", ("1", "2"))]
+    sets = pd.DataFrame({"t": [{"a"}, None, np.array(["b"]), ("a",), frozenset("c")]})
+    assert kinds(Labels.from_frame(sets)) == [("tags", ("a", "b", "c"))]
 
 
 def test_times_with_a_zone_are_read_in_utc():
@@ -159,27 +136,17 @@ def test_times_with_a_zone_are_read_in_utc():
     assert Labels.from_frame(pd.DataFrame({"t": times})).block("t").values.data.tolist() == [2001.5]
     assert parse_number(date(9999, 12, 31)) == 9999 + 364 / 365
     assert parse_number(date(2004, 7, 2)) == 2004.5
-    array = pd.DataFrame(
-        {"t": [np.datetime64("2001-07-02T12"), np.datetime64("NaT")]}, dtype=object
-    )
+    times = [np.datetime64("2001-07-02T12"), np.datetime64("NaT")]
+    array = pd.DataFrame({"t": times}, dtype=object)
     assert Labels.from_frame(array).block("t").values.data.tolist() == [2001.5]
 
 
 def test_named_columns_override_types_and_leave_out_the_rest():
-    frame = pd.DataFrame(
-        {
-            "text": ["long", "story"],
-            "year": [2001.0, None],
-            "stars": ["4", None],
-            "tags": [["a"], []],
-            "open": [True, False],
-        }
-    )
+    columns = {"text": ["long", "story"], "year": [2001.0, None], "stars": ["4", None]}
+    frame = pd.DataFrame({**columns, "tags": [["a"], []], "open": [True, False]})
     labels = Labels.from_frame(frame, tags="tags", categories=["year"], numeric=["stars", "open"])
-    assert repr(labels) == (
-        "Labels(2 documents: category 'year' 1, number 'stars', tags 'tags' 1, number 'open')"
-    )
-    assert labels.block("year").columns == ("2001",)
+    expected = [("category", ("2001",)), ("number", ("stars",)), ("tags", ("a",))]
+    assert kinds(labels) == [*expected, ("number", ("open",))]
     assert labels.block("stars").values.data.tolist() == [4.0]
     assert labels.block("open").values.data.tolist() == [1.0, 0.0]
 
@@ -210,15 +177,10 @@ def test_dense_matrix():
 @pytest.mark.parametrize("form", [csr_array, csr_matrix, coo_array])
 def test_sparse_matrix_has_one_block_of_numbers_that_is_not_centred(form):
     expected = [
-        ("labels", "tags", ("label_0", "label_2"), [[1.0, None], [None, None], [None, 1.0]], True),
-        (
-            "numbers",
-            "number",
-            ("label_1", "label_3"),
-            [[0.5, None], [None, 2.0], [None, None]],
-            False,
-        ),
+        ("labels", "tags", ("label_0", "label_2"), [[1.0, None], [None, None], [None, 1.0]], True)
     ]
+    values = [[0.5, None], [None, 2.0], [None, None]]
+    expected.append(("numbers", "number", ("label_1", "label_3"), values, False))
     assert content(as_labels(form(MATRIX), 3)) == expected
 
 
@@ -243,8 +205,7 @@ def test_kinds_of_matrix_columns():
         message = "`kinds` must be 'tags' or 'number' for each of the 2 columns of `matrix` of Lab"
         with pytest.raises(ValueError, match=message):
             Labels.from_matrix([[1, 0]], kinds=kinds)
-    message = "must be 0, 1 or NaN in a column of tags, and is such a column wherever training saw"
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(ValueError, match="'labels' of tags must store ones only"):
         Labels.from_matrix([[1], [3]], kinds=["tags"])
 
 
@@ -261,15 +222,9 @@ row = st.fixed_dictionaries(
 
 @given(st.lists(row, max_size=6))
 def test_the_three_libraries_give_equal_labels(rows):
-    columns = {name: [r[name] for r in rows] for name in ("level", "tags", "number", "day")}
-    schema = pa.schema(
-        {
-            "level": pa.string(),
-            "tags": pa.list_(pa.string()),
-            "number": pa.float64(),
-            "day": pa.date32(),
-        }
-    )
+    types = [pa.string(), pa.list_(pa.string()), pa.float64(), pa.date32()]
+    schema = pa.schema(dict(zip(("level", "tags", "number", "day"), types, strict=True)))
+    columns = {name: [r[name] for r in rows] for name in schema.names}
     table = pa.table(columns, schema=schema)
     expected = content(as_labels(table, len(rows)))
     assert content(as_labels(pl.from_arrow(table), len(rows))) == expected
@@ -323,7 +278,6 @@ WRONG_LABELS = [
     ([[["a"]]], TypeError, "plain values as names, tags and categories. Got a list at row 0"),
     ([{1, 2}, {3, 4}], ValueError, "matrix of real numbers: float() argument"),
     (np.array([[0, 0], [1, np.inf]]), ValueError, "Got inf at row 1, column 'label_1'. Leave a"),
-    (csr_array([[0, -np.inf]]), ValueError, "must be finite. Got -inf at row 0, column 'label_1'."),
     (pd.DataFrame({"r": [1, -np.inf]}), ValueError, "finite. Got -inf at row 1, column 'r'."),
     (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "unique column names. Got 'a'"),
     (pa.table([[1], [2]], names=["a", "a"]), ValueError, "unique column names. Got 'a'"),

@@ -78,7 +78,7 @@ def test_a_stored_zero_survives_every_selection(values, data):
         ([True], "Labels has 4 documents: boolean index did not match indexed array"),
         ([0.5], "arrays used as indices must be of integer (or boolean) type."),
         ("x", "arrays used as indices must be of integer (or boolean) type."),
-        ([[0], [1]], "An index of Labels must have one dimension. Got 2."),
+        ([[0], [1]], "An index of Labels must select documents only."),
         (4, "Labels has 4 documents: index 4 is out of bounds"),
     ],
 )

@@ -464,9 +464,6 @@ def matrix_blocks(
     columns.eliminate_zeros()
     n_rows, n_columns = columns.shape
     entries = columns.tocoo()
-    for place in np.flatnonzero(np.isinf(entries.data))[:1]:
-        name = column_name(entries.col[place])
-        check_not_infinite(entries.data[[place]], entries.row[[place]], name, subject)
     if kinds is None:
         other = entries.col[(entries.data != 1.0) & ~np.isnan(entries.data)]
         is_number = np.bincount(other, minlength=n_columns) > 0
@@ -480,34 +477,22 @@ def matrix_blocks(
     tags, numbers = np.flatnonzero(~is_number), np.flatnonzero(is_number)
     blocks = []
     if tags.size:
-        blocks.append(_sparse_block(columns, "labels", "tags", tags, subject))
+        blocks.append(_sparse_block(columns, "labels", "tags", tags))
     if not centred and numbers.size:
-        blocks.append(_sparse_block(columns, "numbers", "number", numbers, subject))
+        blocks.append(_sparse_block(columns, "numbers", "number", numbers))
     elif numbers.size:
-        blocks += [
-            make_block(
-                column_name(j), "number", as_series(columns[:, [j]].toarray()[:, 0]), subject
-            )
-            for j in numbers.tolist()
-        ]
+        for j in numbers.tolist():
+            values = as_series(columns[:, [j]].toarray()[:, 0])
+            blocks.append(make_block(column_name(j), "number", values, subject))
     return tuple(blocks), n_rows
 
 
-def _sparse_block(
-    columns: csc_array, name: str, kind: Kind, positions: IntArray, subject: str
-) -> LabelBlock:
+def _sparse_block(columns: csc_array, name: str, kind: Kind, positions: IntArray) -> LabelBlock:
     """The block of columns that are not centred."""
     entries = columns[:, positions].tocoo()
     observed = ~np.isnan(entries.data)
     rows, indices, data = entries.row[observed], entries.col[observed], entries.data[observed]
     names = tuple(map(column_name, positions.tolist()))
-    for wrong in np.flatnonzero((data != 1.0) & (kind == "tags"))[:1]:
-        raise ValueError(
-            f"{subject} must be 0, 1 or NaN in a column of tags, and is such a column wherever "
-            f"training saw only 0 and 1. Got {data[wrong]} at row {rows[wrong]}, "
-            f"column {names[indices[wrong]]!r}. "
-            "Train with `Labels.from_matrix(matrix, kinds=...)` to make it a number."
-        )
     values = csr_from_entries(rows, indices, data, (columns.shape[0], len(names)))
     return LabelBlock(name, kind, names, values, centred=kind == "tags")
 

@@ -136,7 +136,8 @@ class LabelBlock:
         if (self.values.data != 1.0).any():
             raise ValueError(
                 f"{subject} of {self.kind} must store ones only. "
-                f"Got {self.values.data[self.values.data != 1.0][0]}. Make it a number block."
+                f"Got {self.values.data[self.values.data != 1.0][0]}. Make it a number, which a "
+                "matrix can be by `Labels.from_matrix(matrix, kinds=...)`."
             )
         if self.kind == "category" and (np.diff(self.values.indptr) > 1).any():
             row = int(np.argmax(np.diff(self.values.indptr) > 1))

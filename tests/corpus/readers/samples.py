@@ -54,38 +54,40 @@ def arrow_table() -> pa.Table:
     return pa.table({**columns, "kind": pa.array(columns["kind"]).dictionary_encode()})
 
 
-def arrow_bytes(new: Callable[..., object]) -> bytes:
+def written(write: Callable[[io.BytesIO], object]) -> bytes:
     buffer = io.BytesIO()
-    table = arrow_table()
-    with new(buffer, table.schema) as writer:
-        writer.write_table(table, max_chunksize=2)
+    write(buffer)
     return buffer.getvalue()
+
+
+def arrow_bytes(new: Callable[..., object]) -> bytes:
+    def write(buffer: io.BytesIO) -> None:
+        table = arrow_table()
+        with new(buffer, table.schema) as writer:
+            writer.write_table(table, max_chunksize=2)
+
+    return written(write)
 
 
 def parquet_bytes(table: pa.Table | None = None) -> bytes:
-    buffer = io.BytesIO()
-    pyarrow.parquet.write_table(arrow_table() if table is None else table, buffer)
-    return buffer.getvalue()
+    table = arrow_table() if table is None else table
+    return written(partial(pyarrow.parquet.write_table, table))
 
 
 def feather_bytes() -> bytes:
-    buffer = io.BytesIO()
-    pyarrow.feather.write_feather(arrow_table(), buffer)
-    return buffer.getvalue()
+    return written(partial(pyarrow.feather.write_feather, arrow_table()))
+
+
+def plain_frame() -> pd.DataFrame:
+    return pd.DataFrame(rows()).assign(tags=[json.dumps(tags) for tags in TAGS])
 
 
 def excel_bytes() -> bytes:
-    buffer = io.BytesIO()
-    frame = pd.DataFrame(rows()).assign(tags=[json.dumps(tags) for tags in TAGS])
-    frame.to_excel(buffer, index=False)
-    return buffer.getvalue()
+    return written(partial(plain_frame().to_excel, index=False))
 
 
 def stata_bytes() -> bytes:
-    buffer = io.BytesIO()
-    frame = pd.DataFrame(rows()).assign(tags=[json.dumps(tags) for tags in TAGS])
-    frame.to_stata(buffer, write_index=False, version=118)
-    return buffer.getvalue()
+    return written(partial(plain_frame().to_stata, write_index=False, version=118))
 
 
 def pairs(row: list[int], first: int) -> str:
@@ -136,16 +138,13 @@ def write_samples(folder: Path) -> dict[str, Sample]:
     vocabulary.write_text("\n".join(WORDS) + "\n")
     label_table = folder / "labels.csv"
     label_table.write_text(csv_text(), encoding="utf-8")
-    counted = {"words": vocabulary, "labels": label_table, **labels}
+    counts = partial(read_counts, words=vocabulary, labels=label_table, **labels)
+    csv, uci = csv_text().encode(), uci_text().encode()
     contents: dict[str, tuple[Callable[..., Corpus], str, bytes]] = {
-        "csv": (table, "table.csv", csv_text().encode()),
+        "csv": (table, "table.csv", csv),
         "tsv": (table, "table.tsv", csv_text("\t").encode()),
-        "csv-gz": (table, "table.csv.gz", gzip.compress(csv_text().encode(), mtime=0)),
-        "csv-zst": (
-            table,
-            "table.csv.zst",
-            pa.compress(csv_text().encode(), codec="zstd", asbytes=True),
-        ),
+        "csv-gz": (table, "table.csv.gz", gzip.compress(csv, mtime=0)),
+        "csv-zst": (table, "table.csv.zst", pa.compress(csv, codec="zstd", asbytes=True)),
         "jsonl": (table, "table.jsonl", jsonl_text().encode()),
         "parquet": (table, "table.parquet", parquet_bytes()),
         "arrow": (table, "table.arrow", arrow_bytes(pa.ipc.new_file)),
@@ -153,19 +152,11 @@ def write_samples(folder: Path) -> dict[str, Sample]:
         "feather": (table, "table.feather", feather_bytes()),
         "xlsx": (table, "table.xlsx", excel_bytes()),
         "dta": (table, "table.dta", stata_bytes()),
-        "ldac": (partial(read_counts, **counted), "counts.ldac", ldac_text().encode()),
-        "uci": (partial(read_counts, **counted), "docword.txt", uci_text().encode()),
-        "uci-gz": (
-            partial(read_counts, **counted),
-            "docword.txt.gz",
-            gzip.compress(uci_text().encode(), mtime=0),
-        ),
-        "svmlight": (
-            partial(read_counts, words=vocabulary),
-            "counts.svm",
-            svmlight_text().encode(),
-        ),
-        "mtx": (partial(read_counts, **counted), "counts.mtx", mtx_text().encode()),
+        "ldac": (counts, "counts.ldac", ldac_text().encode()),
+        "uci": (counts, "docword.txt", uci),
+        "uci-gz": (counts, "docword.txt.gz", gzip.compress(uci, mtime=0)),
+        "svmlight": (partial(read_counts, words=vocabulary), "a.svm", svmlight_text().encode()),
+        "mtx": (counts, "counts.mtx", mtx_text().encode()),
         "mallet": (read_counts, "texts.mallet", mallet_text().encode()),
     }
     samples = {}

@@ -123,15 +123,7 @@ def _csv_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     from pyarrow import csv as arrow_csv
 
     _check_header(file, wanted)
-    wrong_rows: list[Any] = []
-
-    def refuse(row: Any) -> str:
-        wrong_rows.append(row)
-        return "error"
-
-    parse = arrow_csv.ParseOptions(
-        delimiter=file.delimiter, newlines_in_values=True, invalid_row_handler=refuse
-    )
+    parse = arrow_csv.ParseOptions(delimiter=file.delimiter, newlines_in_values=True)
     convert = arrow_csv.ConvertOptions(
         column_types=dict.fromkeys(wanted.columns, pyarrow.string()),
         include_columns=wanted.columns,
@@ -153,7 +145,7 @@ def _csv_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
                 yield from _arrow_slices(batch, wanted)
         except (pyarrow.ArrowException, UnicodeError, KeyError) as error:
             if "Empty CSV file" not in str(error):
-                raise _csv_error(file, error, wrong_rows) from error
+                raise _csv_error(file, error) from error
     if contents.n_quotes % 2:
         # pyarrow takes a quote that is never closed for one that closes at the end.
         for _ in _csv_rows(file):
@@ -204,18 +196,20 @@ def _check_header(file: TableFile, wanted: Wanted) -> None:
     check_columns(file.name, wanted.columns, header)
 
 
-def _csv_error(file: TableFile, error: Exception, wrong_rows: Sequence[Any]) -> ReadError:
+def _csv_error(file: TableFile, error: Exception) -> ReadError:
     """The error at which pyarrow stopped, which counts rows from that of the header."""
-    for row in wrong_rows:
+    message = str(error)
+    found = re.search(r"Row #(\d+)", message)
+    row = int(found[1]) - 2 if found else None
+    if isinstance(error, UnicodeError) or "invalid UTF8" in message:
+        return wrong_encoding(file.name, file.encoding, row=row)
+    if counts := re.search(r"Expected (\d+) columns, got (\d+): (.*)", message, re.DOTALL):
         problem = (
-            f"this row has {count_of(row.actual_columns, 'value')}, but the header has "
-            f"{count_of(row.expected_columns, 'column')}: {shortened(repr(row.text))}"
+            f"this row has {count_of(int(counts[2]), 'value')}, but the header has "
+            f"{count_of(int(counts[1]), 'column')}: {shortened(repr(counts[3]))}"
         )
         remedy = "quote values that contain the delimiter, and close quotes"
-        return read_error(file.name, problem, remedy, row=row.number - 2)
-    if isinstance(error, UnicodeError) or "invalid UTF8" in str(error):
-        found = re.search(r"Row #(\d+)", str(error))
-        return wrong_encoding(file.name, file.encoding, row=int(found[1]) - 2 if found else None)
+        return read_error(file.name, problem, remedy, row=row)
     return damaged(file.name, error)
 
 
