@@ -59,7 +59,7 @@ def test_the_script_holds_every_module_once_after_those_it_imports():
 def test_what_cannot_be_in_one_scope_is_a_fault(tmp_path, monkeypatch, dom, main):
     monkeypatch.setattr(page, "_MODULES", ("dom", "main"))
     monkeypatch.setattr(page, "read_asset", {"dom.js": dom, "main.js": main}.get)
-    assert lint(tmp_path, bundle.__wrapped__())
+    assert lint(tmp_path, bundle())
     # A name that a module does not export.
     (tmp_path / "dom.js").write_text(dom)
     assert lint(tmp_path, 'import { nowhere } from "./dom.js";\nconsole.log(nowhere);\n')

@@ -152,7 +152,7 @@ def test_a_page_and_predictions_take_ordered_levels(monkeypatch):
     expected = model.expected_topics(levels)
     assert np.abs(np.sort(expected[0]) - np.sort(share[size == "l"][0])).max() < 0.06
     # As the page computes: a level sets the columns of its table, at 1.
-    monkeypatch.setattr("hdsp.report.effects.pack_exact", lambda values, dtype: values)
+    monkeypatch.setattr("hdsp.report.effects.pack_exact", lambda values, dtype="float32": values)
     form = form_view(model._model)
     for label, level in enumerate(("l", "m", "s")):
         score, made = form["intercept"].copy(), form["tables"][label]

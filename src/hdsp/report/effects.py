@@ -194,18 +194,16 @@ def form_view(fitted: FittedModel) -> dict[str, Any]:
             first, second = map(space.columns_of, term.columns)
             products.append([int(first[i]), int(second[j]), int(column)])
         if term.main and term.names:
+            start = int(columns[-len(term.names)])
             for label, values, made in _tables(fitted, term):
-                tables[label] = {
-                    "start": int(columns[-len(term.names)]),
-                    "values": pack_exact(values, "float64"),
-                    "columns": pack_exact(made, "float32"),
-                }
+                table = {"values": pack_exact(values, "float64"), "columns": pack_exact(made)}
+                tables[label] = {"start": start, **table}
     topic_of = {own: k for k, members in enumerate(fitted.groups.members) for own in members}
     return {
         "tables": tables,
         "products": products,
         "intercept": pack_exact(weights[0], "float64"),
-        "coefficients": pack_exact(weights[1:], "float32"),
+        "coefficients": pack_exact(weights[1:]),
         "topic_of": [topic_of[k] for k in range(len(topic_of))],
     }
 

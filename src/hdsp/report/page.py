@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -51,8 +50,8 @@ def write_report(
 
 def render(view: Mapping[str, Any]) -> str:
     """The page of a view, as HTML."""
-    library, script, fit = _library(), bundle(), view["fit"]
-    documents, model = view["documents"], {**view, "documents": None}
+    library, script = "\n".join(map(read_asset, _VENDOR)), bundle()
+    fit, documents = view["fit"], view["documents"]
     policy = (
         "default-src 'none'; "
         f"script-src '{_hash(library)}' '{_hash(script)}'; "
@@ -67,7 +66,7 @@ def render(view: Mapping[str, Any]) -> str:
         "settings": _table("Settings", fit["settings"]),
         "versions": _table("Versions", fit["versions"]),
         "style": read_asset("style.css"),
-        "data": to_json(model),
+        "data": to_json({**view, "documents": None}),
         "documents": "" if documents is None else to_json(documents),
         "library": library,
         "script": script,
@@ -85,11 +84,6 @@ def _table(title: str, rows: Iterable[tuple[str, str]]) -> str:
     return f'<div class="card"><h2>{title}</h2><table class="facts-table">{body}</table></div>'
 
 
-@cache
-def _library() -> str:
-    return "\n".join(read_asset(name) for name in _VENDOR)
-
-
 def _hash(script: str) -> str:
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
@@ -100,7 +94,6 @@ def read_asset(name: str) -> str:
     return (files("hdsp.report") / "assets" / name).read_text(encoding="utf-8")
 
 
-@cache
 def bundle() -> str:
     """All modules in one scope.
 
