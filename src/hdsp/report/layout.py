@@ -114,8 +114,9 @@ def seriate(matrix: FloatArray) -> IntArray:
     chosen = _spread(len(matrix))
     tree = linkage(directions[chosen], "average", optimal_ordering=len(matrix) <= _MOST_ORDERED)
     order = np.asarray(leaves_list(tree), dtype=np.int64)
-    distance, near = _nearest(directions, chosen, 1)
-    near[chosen, 0], distance[chosen, 0] = np.arange(len(chosen)), -1.0
-    order = np.lexsort((distance[:, 0], np.argsort(order)[near[:, 0]]))
+    if len(chosen) < len(matrix):
+        distance, near = _nearest(directions, chosen, 1)
+        near[chosen, 0], distance[chosen, 0] = np.arange(len(chosen)), -1.0
+        order = np.lexsort((distance[:, 0], np.argsort(order)[near[:, 0]]))
     # An order and its reverse are as good: the one that begins with the smaller number.
     return order if order[0] < order[-1] else order[::-1]
