@@ -117,11 +117,11 @@ def effects_of(model):
 
 def test_effects_are_drawn_with_their_intervals(model, monkeypatch):
     drawn = []
-    monkeypatch.setattr(files.drawing, "draw_intervals", lambda ax, *given: drawn.append(given))
+    monkeypatch.setattr(files.drawing, "draw_effects", lambda ax, *given: drawn.append(given))
     table, columns, shown = effects_of(model)
     files.draw_effects(model, columns, shown)
     assert len(drawn) == len(shown) == 6
-    for (names, *values), rows in zip(drawn, shown, strict=True):
+    for (names, values, _), rows in zip(drawn, shown, strict=True):
         own = table.loc[rows]
         assert own["label"].nunique() == 1
         assert [int(name.split(" · ")[0]) for name in names] == own["topic"].tolist()

@@ -156,9 +156,8 @@ def draw_effects(model: Any, effects: Columns, shown: Sequence[IntArray]) -> byt
     def draw(panel: int, ax: Any) -> None:
         rows = shown[panel]
         limits = [np.array(effects[name])[rows] for name in ("effect", "lower", "upper")]
-        drawing.draw_intervals(ax, [names[effects["topic"][row]] for row in rows], *limits)
+        drawing.draw_effects(ax, [names[effects["topic"][row]] for row in rows], limits, 0.9)
         ax.set_title(f"{effects['label'][rows[0]]} ({effects['contrast'][rows[0]]})")
-        ax.set_xlabel("effect on the topic's proportion, 90% interval")
 
     return _figure(len(shown), 0.9 + 0.24 * max(map(len, shown)), draw)
 

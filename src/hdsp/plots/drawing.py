@@ -41,16 +41,16 @@ def percent_axis(axis: Any) -> None:
     axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
 
 
-def draw_intervals(
-    ax: Any, names: Sequence[str], middle: FloatArray, lower: FloatArray, upper: FloatArray
-) -> None:
-    """One row for each name, the first on top: a dot and its interval, grey if it includes 0."""
+def draw_effects(ax: Any, names: Sequence[str], limits: Sequence[FloatArray], level: float) -> None:
+    """One row for each name, the first on top: an effect, grey if its interval includes 0."""
+    middle, lower, upper = limits
     rows = np.arange(len(names))
     colours = np.select([(lower <= 0) & (upper >= 0), middle >= 0], [GREY, BLUE], ORANGE)
     ax.hlines(rows, lower, upper, colors=colours, linewidth=1.5)
     ax.scatter(middle, rows, s=16, c=colours)
     ax.axvline(0.0, color="#AAAAAA", linewidth=0.8, zorder=0)
     set_rows(ax, names)
+    ax.set_xlabel(f"effect on the topic's proportion, {level:.0%} interval")
 
 
 def draw_series(

@@ -69,16 +69,15 @@ def effects(
             f"{len(table.labels)}; choose one of them."
         )
     place = 0 if topic is None else (slice(None), topic)
-    columns = table.effect[place], table.lower[place], table.upper[place]
-    shown = strongest(columns[0], n)
+    shown = strongest(table.effect[place], n)
+    limits = [part[place][shown] for part in (table.effect, table.lower, table.upper)]
     if topic is None:
         names = drawing.topic_names(model, shown.tolist())
         ax.set_title(f"{label} ({table.contrasts[0]})")
     else:
         names = [model.label_names_[table.labels[row]] for row in shown]
         ax.set_title(f"topic {drawing.topic_names(model, [topic])[0]}")
-    drawing.draw_intervals(ax, names, *(column[shown] for column in columns))
-    ax.set_xlabel(f"effect on the topic's proportion, {level:.0%} interval")
+    drawing.draw_effects(ax, names, limits, level)
     return ax
 
 
