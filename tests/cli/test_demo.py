@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from hdsp import Corpus, simulate
-from hdsp.cli import main
+from tests.cli.commands import hdsp
 
 
 def small_corpus():
@@ -33,9 +33,8 @@ def small(monkeypatch, tmp_path):
     return corpus
 
 
-def test_the_demo_prints_topics_and_the_strongest_effects(small, capsys):
-    assert main(["demo", "--n-components", "6"]) == 0
-    out, err = capsys.readouterr()
+def test_the_demo_prints_topics_and_the_strongest_effects(small):
+    out, err = hdsp("demo --n-components 6")
     assert err == ""
     lines = out.splitlines()
     # A module is of one package, which is left out.
@@ -52,41 +51,14 @@ def test_the_demo_prints_topics_and_the_strongest_effects(small, capsys):
     assert any("given their labels, " in line for line in lines)
 
 
-def test_a_seed_gives_the_same_output_again(small, capsys):
-    main(["demo", "--n-components", "6", "--random-state", "3"])
-    first = capsys.readouterr().out
-    main(["demo", "--n-components", "6", "--random-state", "3"])
-    assert capsys.readouterr().out == first
-    main(["demo", "--n-components", "6", "--random-state", "4"])
-    assert capsys.readouterr().out != first
+def test_a_seed_gives_the_same_output_again(small):
+    first, again, other = (hdsp(f"demo --n-components 6 --random-state {n}").out for n in (3, 3, 4))
+    assert first == again != other
 
 
-@pytest.mark.parametrize("arguments", [["demo", "--colour"], ["dance"], []])
-def test_a_bad_option_ends_with_status_2(arguments, capsys):
-    assert main(arguments) == 2
-    assert "--help." in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--n-components", "0"], "must be an int in the range"),
-        (["--random-state", "-1"], "--random-state must be"),
-        (["--n-components", "many"], "--n-components must be"),
-    ],
-)
-def test_bad_values_end_with_status_2_and_one_sentence(small, arguments, sentence, capsys):
-    assert main(["demo", *arguments]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith("hdsp: ")
-    assert sentence in err
-    assert len(err.splitlines()) == 1
-
-
-def test_an_interrupt_ends_with_status_130(monkeypatch, capsys):
+def test_an_interrupt_ends_with_status_130(monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
     monkeypatch.setattr("hdsp.datasets.load_docstrings", interrupted)
-    assert main(["demo"]) == 130
-    assert capsys.readouterr().err == "hdsp: interrupted.\n"
+    assert hdsp("demo", status=130).err == "hdsp: interrupted.\n"

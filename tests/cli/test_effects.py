@@ -1,94 +1,52 @@
-"""`hdsp effects` with refits, formulas and summaries."""
+"""`hdsp effects` and `hdsp check`: strongest first, refits, formulas and summaries."""
 
-import json
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from hdsp import HDSP
+from hdsp import HDSP, read_table
 from hdsp.cli import main
-from tests.cli.test_commands import reviews
-from tests.cli.test_outputs import pressed  # noqa: F401
+from tests.cli.commands import hdsp, reviews
+
+FORMULA = "--formula 'ideology + s(day)' --groups blog"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("effects")
-    reviews().to_parquet(path / "reviews.parquet")
-    options = ["--categories", "department", "--n-components", "4"]
-    output = ["-o", str(path / "model.hdsp")]
-    assert main(["fit", str(path / "reviews.parquet"), *options, *output]) == 0
-    return path
+def printed_effects(line=""):
+    """The largest effect of each label that is printed, and the last line."""
+    text = hdsp(f"effects model.hdsp {line}").out
+    blocks = [block for block in text.split("\n\n") if "interval" in block]
+    found = [[float(x) for x in re.findall(r"^\d+ +([+-][\d.]+) points", b, re.M)] for b in blocks]
+    return [max(map(abs, effects)) for effects in found], text.splitlines()[-1]
 
 
-def effects(folder, *options):
-    return main(["effects", str(folder / "model.hdsp"), "--label", "department", *options])
+def test_the_strongest_labels_are_printed_first_and_a_screenful(here):
+    shown, last = printed_effects()
+    assert len(shown) == 4
+    assert shown == sorted(shown, reverse=True)
+    assert last.startswith("4 of 16 labels, those with the strongest effects. Use --all to")
+    everything, last = printed_effects("--all")
+    assert everything[:4] == shown
+    assert len(everything) == 16
+    assert "strongest" not in last
+    assert len(printed_effects("--n-labels 6")[0]) == 6
+    assert len(printed_effects("--label labels")[0]) == 12
+    assert len(printed_effects("--label labels --n-labels 2")[0]) == 2
+    # Intervals are those among all labels.
+    blocks = [hdsp(f"effects model.hdsp {more}").out.split("\n\n") for more in ("", "--all")]
+    assert blocks[0][:4] == blocks[1][:4]
 
 
-def test_refits_of_the_documents_in_a_file(folder, capsys):
-    file = str(folder / "reviews.parquet")
-    assert effects(folder, "--refits", "3", file, "--random-state", "5", "--json") == 0
-    found = json.loads(capsys.readouterr().out)["effects"]
-    assert effects(folder, "--json") == 0
-    alone = json.loads(capsys.readouterr().out)["effects"]
-    assert len(found) == len(alone) > 0
-    wider = [row["upper"] - row["lower"] for row in found]
-    width = [row["upper"] - row["lower"] for row in alone]
-    assert sum(a > b for a, b in zip(wider, width, strict=True)) > 0.9 * len(found)
-    assert all(0.0 <= row["matched"] <= 1.0 for row in found)
-
-
-def test_refits_need_documents_and_documents_refits(folder, capsys):
-    assert effects(folder, "--refits", "3") == 2
-    assert "--refits needs the training documents" in capsys.readouterr().err
-    # The model's own documents are recognised.
-    shown = []
-    for documents in ([], [str(folder / "reviews.parquet")]):
-        assert effects(folder, *documents) == 0
-        shown.append(capsys.readouterr().out)
-    assert shown[0] == shown[1]
-
-
-def test_other_documents_are_refused(folder, tmp_path, capsys):
-    reviews().iloc[::-1].to_parquet(tmp_path / "other.parquet")
-    assert effects(folder, "--refits", "3", str(tmp_path / "other.parquet")) == 2
-    assert "must be the documents that the model was fitted to" in capsys.readouterr().err
-
-
-def test_one_refit_is_refused(folder, capsys):
-    assert effects(folder, "--refits", "1", str(folder / "reviews.parquet")) == 2
-    assert "must be an integer >= 2. Got 1." in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_an_interrupt_ends_refits(folder, pressed, capsys, jobs):  # noqa: F811
-    file = str(folder / "reviews.parquet")
-    options = ["--refits", "50", file, "--n-jobs", jobs]
-    assert effects(folder, *options) == 130
-    shown = capsys.readouterr()
-    assert shown.err.splitlines()[-1] == "hdsp: interrupted."
-    assert shown.out == ""
-    # Refits that were running end with their pass, and no others begin: 50 take 200 passes or more.
-    assert len(pressed) < 100
-
-
-def test_an_interrupt_ends_refits_in_python(folder, pressed):  # noqa: F811
-    from hdsp.corpus.readers import read_table
-
-    model = HDSP.load(folder / "model.hdsp")
-    corpus = read_table(folder / "reviews.parquet", categories=["department"], like=model)
-    with pytest.raises(KeyboardInterrupt):
-        model.label_effects(refits=50, corpus=corpus)
-    assert len(pressed) < 100
-
-
-def test_topics_that_fall_are_shown(folder, capsys):
-    assert effects(folder, "--n-topics", "2") == 0
-    blocks = capsys.readouterr().out.strip().split("\n\n")
-    model = HDSP.load(folder / "model.hdsp")
-    table = model.label_effects("department")
+def test_effects_are_shown_and_written(here, tmp_path):
+    out = hdsp("effects model.hdsp --label rating --contrast 1 5").out
+    assert out.startswith("rating (5 - 1; 150 documents)")
+    assert "90% interval" in out
+    rows = hdsp("effects model.hdsp --json --label shoes").json["effects"]
+    assert {row["label"] for row in rows} == {"shoes"}
+    hdsp(f"effects model.hdsp -o {tmp_path}/effects.csv")
+    assert len(pd.read_csv(tmp_path / "effects.csv")) == 16 * 8
+    table = HDSP.load("model.hdsp").label_effects("department")
+    blocks = hdsp("effects model.hdsp --label department --n-topics 2").out.strip().split("\n\n")
     assert len(blocks) == table["label"].nunique()
     for block in blocks:
         title, header, *rows = block.splitlines()
@@ -103,56 +61,87 @@ def test_topics_that_fall_are_shown(folder, capsys):
             assert " ".join(words) == own["words"][place]
 
 
-def test_the_summary_of_the_regression(folder, capsys):
-    model = HDSP.load(folder / "model.hdsp")
-    assert main(["effects", str(folder / "model.hdsp"), "--summary"]) == 0
-    assert capsys.readouterr().out == f"{model.estimate_effects().summary()}\n"
-    assert main(["effects", str(folder / "model.hdsp"), "--summary", "--json"]) == 0
-    summary = json.loads(capsys.readouterr().out)["summary"]
-    assert summary == model.estimate_effects().summary()
-    assert effects(folder, "--summary") == 2
-    assert "--summary excludes --label" in capsys.readouterr().err
+def test_the_models_own_documents_are_recognised(here):
+    alone = hdsp("effects model.hdsp --label department").out
+    assert hdsp("effects model.hdsp reviews.parquet --label department").out == alone
+    # Documents may come after options.
+    refits = "effects model.hdsp --label department --refits 3 reviews.parquet --random-state 5"
+    found = hdsp(f"{refits} --json").json["effects"]
+    alone = hdsp("effects model.hdsp --label department --json").json["effects"]
+    assert len(found) == len(alone) > 0
+    wider = [row["upper"] - row["lower"] for row in found]
+    width = [row["upper"] - row["lower"] for row in alone]
+    assert sum(a > b for a, b in zip(wider, width, strict=True)) > 0.9 * len(found)
+    assert all(0.0 <= row["matched"] <= 1.0 for row in found)
 
 
-def test_effects_of_labels_that_the_fit_did_not_have(folder, tmp_path, capsys):
-    table = reviews()
-    rng = np.random.default_rng(0)
-    table["day"] = pd.date_range("2020-01-01", periods=len(table)).strftime("%Y-%m-%d")
-    table["side"] = rng.choice(["left", "right"], len(table))
-    table["blog"] = [f"blog {n % 12}" for n in range(len(table))]
-    table.to_csv(tmp_path / "posts.csv", index=False)
-    file = [str(tmp_path / "posts.csv")]
-    model = str(folder / "model.hdsp")
-    formula = ["--formula", "side + s(day)", "--groups", "blog"]
-    assert main(["effects", model, *file, *formula, "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["effects"]
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupt_ends_refits(here, pressed, capsys, jobs):
+    line = f"effects model.hdsp --refits 50 reviews.parquet --n-jobs {jobs}"
+    assert main(line.split()) == 130
+    shown = capsys.readouterr()
+    assert shown.err.splitlines()[-1] == "hdsp: interrupted."
+    assert shown.out == ""
+    # Refits that were running end with their pass, and no others begin: 50 take 200 passes or more.
+    assert len(pressed) < 100
+
+
+def test_an_interrupt_ends_refits_in_python(here, pressed):
+    model = HDSP.load("model.hdsp")
+    corpus = read_table("reviews.parquet", like=model)
+    with pytest.raises(KeyboardInterrupt):
+        model.label_effects(refits=50, corpus=corpus)
+    assert len(pressed) < 100
+
+
+def test_the_summary_of_the_regression(here):
+    expected = HDSP.load("model.hdsp").estimate_effects().summary()
+    assert hdsp("effects model.hdsp --summary").out == f"{expected}\n"
+    assert hdsp("effects model.hdsp --summary --json").json["summary"] == str(expected)
+
+
+def test_effects_of_labels_that_the_fit_did_not_have(here):
+    line = f"effects sides.hdsp posts.csv {FORMULA}"
+    rows = hdsp(f"{line} --json").json["effects"]
     assert {row["label"] for row in rows} == {"left", "right", "day"}
-    assert all(0.0 <= row["p"] <= row["q"] <= 1.0 for row in rows)
-    assert main(["effects", model, *file, *formula, "--summary"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.startswith("Formula: ~ side + s(day)")
+    assert all(0.0 <= row["p"] <= row["q"] + 1e-12 <= 1.0 + 1e-9 for row in rows)
+    shown = hdsp(f"{line} --summary").out
+    assert shown.startswith("Formula: ~ ideology + s(day)")
     assert "clustered in 12 groups" in shown
-    assert main(["effects", model, *file, *formula, "--label", "day"]) == 0
-    assert re.match(r"day \(20[\d.]+ - 20[\d.]+; \d+ documents\)", capsys.readouterr().out)
-    years = ["--label", "day", "--contrast", "2020-01-05", "2031"]
-    assert main(["effects", model, *file, *formula, *years]) == 0
-    said = capsys.readouterr().err.splitlines()
+    assert re.match(r"day \(20[\d.]+ - 20[\d.]+; \d+ documents\)", hdsp(f"{line} --label day").out)
+    said = hdsp(f"{line} --label day --contrast 2020-01-05 2031").err.splitlines()
     wanted = "hdsp: warning: --contrast goes to '2031', and 'day' runs from 2020 to 202"
     assert sum(line.startswith(wanted) for line in said) == 1
-    assert main(["effects", model, *formula]) == 2
-    assert "there are 'department'" in capsys.readouterr().err
-    assert main(["effects", model, *file, "--formula", "~ siide"]) == 2
-    assert "siide" in capsys.readouterr().err
-    # Checks of the model's own labels, and of others.
-    assert main(["check", model, *file]) == 0
-    shown = capsys.readouterr().out
+
+
+def test_checks_of_the_models_labels_and_of_others(here, tmp_path):
+    shown = hdsp("check model.hdsp reviews.parquet").out
     assert "department" in shown
     assert shown.rstrip().endswith((".", "expected."))
-    assert main(["check", model, *file, *formula, "--time", "order", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert {"order", "side", "day"} <= {row["label"] for row in answer["cells"]}
+    answer = hdsp(f"check model.hdsp posts.csv {FORMULA} --time order --json").json
+    assert {"order", "ideology", "day"} <= {row["label"] for row in answer["cells"]}
     assert answer["summary"].endswith(".")
-    assert main(["check", model, *file, "--time", "day", "-o", str(tmp_path / "cells.csv")]) == 0
+    hdsp(f"check model.hdsp posts.csv --time day -o {tmp_path}/cells.csv")
     assert set(pd.read_csv(tmp_path / "cells.csv")["label"]) >= {"day", "department × day"}
-    assert main(["check", model, *file, "--time", "none"]) == 2
-    assert "'none'" in capsys.readouterr().err
+
+
+def test_a_contrast_may_begin_with_any_negative_number(here):
+    for low in ("-1", "-1.5", "-1e0", "-.5E+0"):
+        ran = hdsp(f"effects model.hdsp --label rating --json --contrast {low} 1e0")
+        said = f"hdsp: warning: --contrast goes to {low!r}, and 'rating' runs from"
+        assert ran.err.startswith(said)
+        assert ran.json["effects"][0]["contrast"] == f"1e0 - {low}"
+
+
+def test_a_label_outside_of_the_formula_is_not_called_missing(here, tmp_path):
+    labels = "--tags labels --categories department --scaling department --n-components 4"
+    hdsp(f"fit reviews.parquet {labels} -o {tmp_path}/part.hdsp")
+    told = hdsp(f"effects {tmp_path}/part.hdsp --label walking", status=2).err
+    assert told.startswith("hdsp: --label: 'walking' has no effects: it is not in the formula")
+    assert "name a file and pass it in --formula" in told
+
+
+def test_one_topic_is_no_topics(tmp_path):
+    reviews(1).to_parquet(tmp_path / "one.parquet")
+    out = hdsp(f"fit {tmp_path}/one.parquet --min-df 1 -o {tmp_path}/m.hdsp").out
+    assert "1 topic in use, 0 labels" in out

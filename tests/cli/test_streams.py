@@ -1,4 +1,4 @@
-"""Standard streams that are closed or full, and files that may not be read."""
+"""Standard streams that are closed or full, and names that cannot steer a terminal."""
 
 import os
 import re
@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from hdsp import HDSP
-from tests.cli.test_commands import PROGRAM
+from hdsp import HDSP, ModelFileError
+from tests.cli.commands import PROGRAM, hdsp, reviews
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_file_that_may_not_be_read_is_not_of_another_format(model, monkeypatch
             raise PermissionError(13, "Permission denied")
 
         monkeypatch.setattr(type(model), "open", forbidden)
-    with pytest.raises(PermissionError, match=r"cannot be read \(Permission denied\): check its"):
+    with pytest.raises(ModelFileError, match=r"it cannot be read \(Permission denied\)"):
         HDSP.load(model)
 
 
@@ -81,3 +81,40 @@ def test_letters_that_standard_output_cannot_show_are_one_sentence(model):
         "Set PYTHONUTF8=1 in the environment, or write to a file with -o.\n"
     )
     assert shell("", "topics", model, env={"LC_ALL": "C"}).returncode == 0
+
+
+WICKED = "sho\x1b[2Jes\r\n\x9b31m\u202e"
+
+
+def test_no_output_holds_what_steers_a_terminal(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table, model = "reviews \x1b[2J.parquet", "model \x1b[2J.hdsp"
+    frame = reviews(60)
+    frame["department"] = frame["department"].replace("shoes", WICKED)
+    tags = [[*tags, f"tag {WICKED}"] if n % 3 else tags for n, tags in enumerate(frame["labels"])]
+    frame["labels"] = tags
+    frame["rating\x1b[2J"] = frame["rating"]
+    frame.to_parquet(table)
+    labels = "--tags labels --categories department --numeric 'rating\x1b[2J' --n-components 4"
+    shown = [hdsp(f"fit '{table}' {labels} --max-iter 3 -o '{model}'")]
+    documents = f"'{model}' '{table}'"
+    for line, status in {
+        f"topics '{model}'": 0,
+        f"stability {documents} --n-fits 1": 0,
+        f"effects '{model}'": 0,
+        f"effects '{model}' --label department --contrast '{WICKED}' bags": 0,
+        f"effects '{model}' --label 'nothing {WICKED}'": 2,
+        f"transform {documents}": 0,
+        f"predict {documents} --target department": 0,
+        f"predict {documents} --target labels": 0,
+        f"evaluate {documents}": 0,
+        f"report {documents} -o '{model}.html'": 0,
+    }.items():
+        shown.append(hdsp(line, status, terminal=True))
+        assert shown[-1].out or "\\x1b" in shown[-1].err, line
+    text = "".join(part for ran in shown for part in ran)
+    assert "sho\\x1b[2Jes\\r\\n\\x9b31m\\u202e" in text
+    assert not set(text) & set(map(chr, [*range(10), *range(11, 32), *range(127, 160), 0x202E]))
+    # A file or another program gets all characters.
+    out = hdsp(f"predict {documents} --target department -o -").out
+    assert WICKED.replace("\r\n", "\n") in out.replace("\r\n", "\n")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from hdsp import HDSP, Corpus, UnknownLabelWarning
-from tests.cli.test_commands import PLACES, reviews
+from tests.cli.commands import PLACES, reviews
 
 
 @pytest.fixture(scope="module")

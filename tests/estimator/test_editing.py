@@ -9,7 +9,7 @@ import pytest
 
 from hdsp import HDSP, Corpus, plots
 from hdsp.corpus.frames import open_columns
-from tests.cli.test_commands import reviews
+from tests.cli.commands import reviews
 from tests.zoo import METHODS, corpus_of
 
 mpl.use("Agg")

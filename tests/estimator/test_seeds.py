@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from hdsp import HDSP, Corpus, FitWarning
-from tests.cli.test_commands import PLACES, reviews
+from tests.cli.commands import PLACES, reviews
 
 SEEDS = {"cloth": ["silk"], "walk": ["sole"]}
 

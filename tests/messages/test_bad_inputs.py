@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, Corpus, LogLinear
 from hdsp.cli import main
-from tests.cli.test_commands import reviews
+from tests.cli.commands import reviews
 from tests.zoo import SETTINGS, corpus_of, fitted, table
 
 LABELS = table()[["tags", "dept", "rating"]]

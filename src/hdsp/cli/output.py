@@ -59,8 +59,10 @@ def named_options(text: str, options: Namespace | None) -> str:
     def name_option(match: re.Match[str]) -> str:
         name = match["checked"] or match["name"] or match["bare"]
         name = name if name in names else _OTHER_NAMES.get(name, name)
+        if name not in names:
+            return match["name"] or match[0]
         value = f" {match['value'].lower()}" if match["value"] else ""
-        return f"--{name.replace('_', '-')}{value}" if name in names else match[0]
+        return f"--{name.replace('_', '-')}{value}"
 
     for phrase, advice in _ADVICE.items():
         text = text.replace(phrase, advice)
