@@ -297,16 +297,6 @@ def remap_columns(matrix: csr_array, place: NDArray[Any], n_columns: int) -> csr
     return csr_array((matrix.data[kept], indices[kept], starts), shape=(matrix.shape[0], n_columns))
 
 
-def select_columns(counts: csr_array, columns: IntArray) -> csr_array:
-    """Return the columns of counts, in the given order, as a float64 matrix that is sorted."""
-    place = np.full(counts.shape[1], -1, dtype=np.int32)
-    place[columns] = np.arange(len(columns))
-    chosen = remap_columns(counts, place, len(columns))
-    chosen.data = chosen.data.astype(np.float64)
-    chosen.sort_indices()
-    return chosen
-
-
 def word_sums(counts: csr_array) -> FloatArray:
     """Return the number of documents that have each word, and of its tokens, [2, V]."""
     n_words = counts.shape[1]

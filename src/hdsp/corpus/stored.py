@@ -331,12 +331,12 @@ class StoredCorpus(Corpus):
     @property
     def fingerprint(self) -> str:
         """A hash of the documents, the same wherever the same corpus is written."""
-        whole = self._manifest.fingerprint
-        return whole if self._is_whole else checksum(whole.encode() + bytes(self._rows))
+        whole, rows = self._manifest.fingerprint, np.asarray(self._rows, np.int32)
+        return whole if self._is_whole else checksum(whole.encode() + rows.tobytes())
 
     @property
     def _is_whole(self) -> bool:
-        return isinstance(self._rows, range)
+        return len(self._rows) == self._manifest.n_documents
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:

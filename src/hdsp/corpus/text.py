@@ -11,14 +11,7 @@ from scipy.sparse import csr_array
 
 from hdsp import progress
 from hdsp.checks import check_texts, check_words, count_of
-from hdsp.corpus.counting import (
-    choose_words,
-    count_texts,
-    merge_counts,
-    select_columns,
-    stop_list,
-    word_sums,
-)
+from hdsp.corpus.counting import choose_words, count_texts, merge_counts, stop_list, word_sums
 from hdsp.corpus.splitting import (
     LANGUAGE_OF_CODE,
     LANGUAGES,
@@ -29,7 +22,6 @@ from hdsp.corpus.splitting import (
     warn_of_pairs,
 )
 from hdsp.exceptions import NotSavedWarning, warn_caller
-from hdsp.numerics import IntArray
 from hdsp.storage.codec import require
 
 _FREQUENCY_RULE = "a number of documents from 1, or a share from 0.0 to 1.0"
@@ -193,17 +185,18 @@ class TextSettings:
         known = None if words is None else check_words(words, len(words), owner)
         documents = progress.count(check_texts(texts, owner), "documents")
         names, counts = merge_counts(count_texts(documents, self), known)
-        chosen: IntArray = np.arange(len(names))
         if known is None:
             chosen = choose_words(self, names, word_sums(counts), counts.shape[0])
-            known = tuple(names[number] for number in chosen.tolist())
+            known, counts = tuple(names[number] for number in chosen.tolist()), counts[:, chosen]
             warn_of_pairs(self, known)
         if not known:
             raise NoWordsError(
                 f"No word of {count_of(counts.shape[0], 'text')} is left to count. Pass more "
                 "texts, or `text_settings` that keep more words."
             )
-        return select_columns(counts, chosen), known
+        counts = csr_array(counts, dtype=np.float64)
+        counts.sort_indices()
+        return counts, known
 
     @classmethod
     def from_vectorizer(cls, vectorizer: Any) -> Self:
