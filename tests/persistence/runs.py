@@ -70,8 +70,8 @@ def uninterrupted_search(**settings):
     return bits(make_search(**settings).fit(data()))
 
 
-def act_in_search(monkeypatch, n_trials, n_passes, act):
-    """Act in a pass of a search, once so many of its trials have ended; after all, of its fit."""
+def act_in_pass(monkeypatch, n_trials, n_passes, act):
+    """Act in a pass of a trial, or of the fit, once so many trials of a search have ended."""
     record, waiting, short_fit, runs = Run.record, [act], search.short_fit, []
 
     def maybe_act(run, n_done):
@@ -136,7 +136,7 @@ def kill_search(folder, n_trials, n_passes):
         raise Killed
 
     with every_pass() as patch:
-        act_in_search(patch, n_trials, n_passes, die)
+        act_in_pass(patch, n_trials, n_passes, die)
         with pytest.raises(Killed):
             make_search(checkpoint=folder).fit(data())
     kept = [file.name for file in folder.iterdir()]

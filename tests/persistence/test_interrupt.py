@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from hdsp import HDSP
 from hdsp.fit.run import Run
 from tests.persistence.runs import (
-    act_in_search,
+    act_in_pass,
     bits,
     data,
     finish,
@@ -21,23 +21,14 @@ from tests.persistence.runs import (
 )
 
 
-def interrupt_after(monkeypatch, number, times=1):
-    """Press Ctrl-C in a pass."""
-    record = Run.record
-
-    def record_and_interrupt(self, *arguments):
-        record(self, *arguments)
-        if len(self.history) == number:
-            for _ in range(times):
-                signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(Run, "record", record_and_interrupt)
+def press():
+    signal.raise_signal(signal.SIGINT)
 
 
 def test_the_model_is_that_of_as_many_passes(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="stopped after max_iter=3"):
         expected = make().set_params(max_iter=3).fit(data())
-    interrupt_after(monkeypatch, 3)
+    act_in_pass(monkeypatch, 0, 3, press)
     with pytest.warns(ConvergenceWarning, match="HDSP was interrupted after pass 3, before"):
         model = make().fit(data())
     assert bits(model) == bits(expected)
@@ -49,7 +40,7 @@ def test_a_second_interrupt_is_one_and_leaves_the_earlier_fit(monkeypatch):
     with pytest.warns(ConvergenceWarning):
         model = make().set_params(max_iter=2).fit(data())
     before = bits(model)
-    interrupt_after(monkeypatch, 4, times=2)
+    act_in_pass(monkeypatch, 0, 4, lambda: (press(), press()))
     with pytest.raises(KeyboardInterrupt):
         model.set_params(max_iter=9).fit(data())
     assert bits(model) == before
@@ -60,7 +51,7 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(monkeypatch, tmp_path):
     with pytest.warns(ConvergenceWarning):
         expected = bits(make().fit(data()))
     with monkeypatch.context() as patch:
-        interrupt_after(patch, 7)
+        act_in_pass(patch, 0, 7, press)
         with pytest.warns(ConvergenceWarning, match=r"after pass 7, .*goes on from its checkpoint"):
             model = make(checkpoint=tmp_path).fit(data())
     assert model.n_iter_ == 7
@@ -68,10 +59,6 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(monkeypatch, tmp_path):
         model.fit(data())
     assert bits(model) == expected
     assert list(tmp_path.iterdir()) == []
-
-
-def press():
-    signal.raise_signal(signal.SIGINT)
 
 
 # Interrupted at once, it has all topics that it may have.
@@ -86,7 +73,7 @@ def press():
 )
 def test_an_interrupted_search_is_a_model_and_goes_on(monkeypatch, tmp_path, n_trials, n_passes):
     with monkeypatch.context() as patch:
-        act_in_search(patch, n_trials, n_passes, press)
+        act_in_pass(patch, n_trials, n_passes, press)
         with pytest.warns(ConvergenceWarning, match="HDSP was interrupted after pass .*goes on"):
             model = make_search(checkpoint=tmp_path).fit(data())
     assert 2 <= len(model.components_) <= 12
@@ -100,7 +87,7 @@ def test_an_interrupted_search_is_a_model_and_goes_on(monkeypatch, tmp_path, n_t
 
 
 def test_a_second_interrupt_of_a_search_is_one(monkeypatch):
-    act_in_search(monkeypatch, 1, 2, lambda: (press(), press()))
+    act_in_pass(monkeypatch, 1, 2, lambda: (press(), press()))
     with pytest.raises(KeyboardInterrupt):
         make_search().fit(data())
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -110,7 +97,7 @@ def test_handlers_of_others_stay_in_place(monkeypatch):
     pressed = []
     before = signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
     try:
-        interrupt_after(monkeypatch, 2)
+        act_in_pass(monkeypatch, 0, 2, press)
         with pytest.warns(ConvergenceWarning, match="stopped after max_iter=4"):
             make().set_params(max_iter=4).fit(data())
     finally:
