@@ -43,7 +43,7 @@ MUTATIONS = {
         "parameters.scaling.factors.0.settings.weight_shape": [np.inf],
         "parameters.scaling.factors.1.settings.variance": [1e39],
         "parameters.init": [None],
-        "parameters.random_state": [1e308, 10**400, -1, 0.5],
+        "parameters.random_state": [1e308, -1, 0.5],
         "parameters.tol": [np.inf],
         "parameters.unknown": [1],
         "design": [None, {}, [], REMOVED],
