@@ -219,6 +219,7 @@ def test_related_topics_are_sure_pairs_of_the_table(model):
     assert next(iter(pairs)) == sure["correlation"].abs().idxmax()
     # A model without correlations has none.
     other = copy(model)
+    model._model.complete()
     nothing = Correlations(np.zeros((2, 0)), np.zeros((2, 0)), 0)
     found = model._model.answers | {"correlations": nothing}
     other._fitted = replace(model._model, answers=found, left_out=None)
