@@ -76,7 +76,11 @@ def fit_steps(executor, problem, state):
 def check_same(got, expected):
     """Two fits are equal, bit for bit."""
     assert got[1] == expected[1]
-    one, other = got[0], expected[0]
+    check_same_state(got[0], expected[0])
+
+
+def check_same_state(one, other):
+    """Two states are equal, bit for bit."""
     np.testing.assert_array_equal(one.topics, other.topics)
     np.testing.assert_array_equal(one.sticks, other.sticks)
     assert one.document_concentration == other.document_concentration

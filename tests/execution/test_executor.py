@@ -75,15 +75,14 @@ def test_threads_are_those_of_the_innermost_block():
     assert set(run_ranges(names, 50, 1)) == {main}
 
 
-def test_results_come_in_the_order_of_ranges():
+def test_results_come_in_the_order_of_ranges_and_errors_are_raised():
     with use_threads(4):
         found = run_ranges(lambda first, last: (first, last), 23, 5)
+        with pytest.raises(ZeroDivisionError):
+            run_ranges(lambda first, last: 1 // 0, 10, 1)
+        with pytest.raises(ZeroDivisionError):
+            run_together([lambda: 1 // 0, lambda: None])
     assert found == [(0, 5), (5, 10), (10, 15), (15, 20), (20, 23)]
-
-
-def test_an_error_in_a_thread_is_an_error():
-    with use_threads(2), pytest.raises(ZeroDivisionError):
-        run_ranges(lambda first, last: 1 // 0, 10, 1)
 
 
 def test_calls_run_side_by_side_where_there_are_threads():
@@ -102,11 +101,3 @@ def test_calls_run_one_after_another_on_one_thread():
     order = []
     assert run_together([lambda: order.append(1), lambda: order.append(2)]) == [None, None]
     assert order == [1, 2]
-
-
-def test_an_error_of_a_call_is_raised():
-    def fails():
-        raise ValueError("no such number")
-
-    with use_threads(2), pytest.raises(ValueError, match="no such number"):
-        run_together([fails, lambda: None])

@@ -8,6 +8,7 @@ import hdsp
 from hdsp.fit import stochastic
 from hdsp.fit.passes import Documents
 from hdsp.model.data import Problem
+from tests.execution.fits import check_same_state
 
 SETTINGS = {"n_components": 6, "random_state": 0}
 
@@ -27,10 +28,7 @@ def stored(tmp_path_factory):
 
 
 def same(one, other):
-    np.testing.assert_array_equal(one.components_, other.components_)
-    np.testing.assert_array_equal(one.topic_weight_, other.topic_weight_)
-    for name, value in one._model.state.scaling.items():
-        np.testing.assert_array_equal(value, other._model.state.scaling[name])
+    check_same_state(one._model.state, other._model.state)
 
 
 @pytest.fixture
