@@ -218,13 +218,14 @@ class Custom(PointFunction):
             columns = (*columns[:-1], Slots(str(columns[-1]), n=self._slots))
         super().__init__(*columns, variance=variance)
 
+    def settings(self) -> dict[str, Any]:
+        """What the constructor takes by name."""
+        return {**super().settings(), "log_scale": self.function}
+
     def __repr__(self) -> str:
-        parts = [*map(repr, self._written), f"log_scale={_name(self.function)}"]
-        if self.n_weights is not None:
-            parts.append(f"n_weights={self.n_weights}")
-        if self.gradient is not None:
-            parts.append(f"gradient={_name(self.gradient)}")
-        return f"Custom({', '.join(parts)}, variance={self.variance!r})"
+        shown = {name: getattr(own, "__name__", repr(own)) for name, own in self.settings().items()}
+        settings = [f"{name}={value}" for name, value in shown.items()]
+        return f"Custom({', '.join([*map(repr, self._written), *settings])})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Custom) or repr(self) != repr(other):
@@ -306,10 +307,6 @@ def _checked(found: Any, shape: tuple[int, ...], name: str) -> FloatArray:
             f"`{name}` of Custom must return numbers [M, T] = {list(shape)} for labels[j] of shape "
             f"[M, 1] and weights[i] of shape [T]. Got the shape {list(np.shape(found))}."
         ) from None
-
-
-def _name(value: Any) -> str:
-    return repr(value) if isinstance(value, str) else getattr(value, "__name__", repr(value))
 
 
 def _jax() -> Any:

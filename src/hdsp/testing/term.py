@@ -142,8 +142,8 @@ class TermCase:
         model = HDSP(3, scaling=self.scaling, random_state=0, max_iter=3, tol=0.0)
         with warnings.catch_warnings():
             # So few passes do not converge, and so few documents may not separate all columns.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", LabelDataWarning)
+            for category in (ConvergenceWarning, LabelDataWarning):
+                warnings.simplefilter("ignore", category)
             model.fit(counts, labels=self.labels)
             expected = model.expected_topics(self.labels)
             np.testing.assert_allclose(expected.sum(axis=1), 1.0)
@@ -192,20 +192,16 @@ def _make_case(term: Term, kinds: Sequence[Kind], n_levels: int = _LEVELS) -> Te
     """Random labels of these kinds; every sixth document has none."""
     rng = np.random.default_rng(0)
     blocks = []
-    columns: tuple[str, ...]
     for name, kind in zip(term.columns, kinds, strict=True):
         if kind == "number":
             # Some values several times, none of them 0.
             dense = (np.floor(3.0 * rng.normal(size=(_DOCUMENTS, 1))) + 0.5) / 3.0
-            columns = (name,)
         else:
-            columns = tuple(f"{name}{i}" for i in range(n_levels))
-            dense = np.zeros((_DOCUMENTS, n_levels))
-            dense[np.arange(_DOCUMENTS), rng.integers(_LEVELS, size=_DOCUMENTS)] = 1.0
-            if kind == "tags":
-                dense[np.arange(_DOCUMENTS), rng.integers(_LEVELS, size=_DOCUMENTS)] = 1.0
+            drawn = rng.integers(_LEVELS, size=(2 if kind == "tags" else 1, _DOCUMENTS))
+            dense = np.eye(n_levels)[drawn].max(axis=0)
         dense[::6] = 0.0
-        blocks.append(LabelBlock(name, kind, columns, csr_array(dense)))
+        columns = [name] if kind == "number" else [f"{name}{i}" for i in range(n_levels)]
+        blocks.append(LabelBlock(name, kind, tuple(columns), csr_array(dense)))
     labels = Labels(tuple(blocks), _DOCUMENTS)
     scaling = LogLinear(term) if term.main else LogLinear(*term.columns, term)
     schema = LabelSchema.of(labels)
