@@ -7,6 +7,7 @@ list of texts, a number as a number, and the numbers of a wide matrix as a map f
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def _columns(part: Corpus, words: pa.Array) -> list[pa.Array]:
 def _column(block: LabelBlock) -> pa.Array:
     """Return a block of labels as a column."""
     starts, data = pa.array(block.values.indptr, pa.int32()), pa.array(block.values.data)
-    texts = to_texts(block.columns).take(pa.array(block.values.indices))
+    texts = _known_texts(block.columns).take(pa.array(block.values.indices))
     if _is_single(block):
         stored = np.diff(block.values.indptr) > 0
         values = data if block.kind == "number" else texts
@@ -128,7 +129,7 @@ def _values(column: pa.Array, block: LabelBlock) -> csr_array:
     if block.kind != "number":
         data = np.ones(len(texts))
     if texts.type == _TEXT:
-        places = compute.index_in(texts, to_texts(block.columns))
+        places = compute.index_in(texts, _known_texts(block.columns))
     else:
         places = np.zeros(len(texts), np.int32)
     return checked_matrix(_arrays(data, places, starts), (len(starts) - 1, len(block.columns)))
@@ -152,7 +153,7 @@ def write_draft(path: Path, part: Corpus) -> None:
 def read_draft(path: Path, whole: Corpus) -> Corpus:
     """Return the documents of a draft, with the words and labels of a whole corpus."""
     words, counts, labels = _opened_draft(path)
-    place = compute.index_in(words, to_texts(whole.words)).fill_null(-1)
+    place = compute.index_in(words, _known_texts(whole.words)).fill_null(-1)
     return _described(remap_columns(counts, place.to_numpy(), whole.n_words), labels, whole)
 
 
@@ -170,6 +171,11 @@ def _opened_draft(path: Path) -> tuple[pa.Array, csr_array, list[pa.Array]]:
     own, shape = words.values.dictionary, (len(table), len(words.values.dictionary))
     parts = _arrays(counts.values, words.values.indices, words.offsets)
     return own, csr_array(tuple(parts), shape=shape), labels
+
+
+@lru_cache(maxsize=16)
+def _known_texts(texts: tuple[str, ...]) -> pa.Array:
+    return to_texts(texts)
 
 
 def to_texts(texts: Iterable[str]) -> pa.Array:
