@@ -9,8 +9,10 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln, psi
 
 from hdsp import kernels
+from hdsp.analysis.softmax import share_tokens
 from hdsp.kernels.documents import _solve_tangent
 from hdsp.kernels.special import ARITHMETIC, digamma_and_log_gamma, exp_digamma, fast_exp, fast_log
+from hdsp.model.reading import word_log_likelihood
 from tests.reference import documents, factors, likelihood, scaling, softmax, terms, topics
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -324,18 +326,17 @@ def test_factor_kernels(seed):
 
 
 @given(seed=SEEDS)
-def test_mixture_log_likelihood(seed):
+def test_mixtures_of_words(seed):
     rng = np.random.default_rng(seed)
-    dense = rng.poisson(0.7, size=(6, 8)).astype(float)
-    counts = csr_array(dense)
-    proportions = rng.dirichlet(np.ones(3), size=6)
-    word_share = rng.dirichlet(np.ones(8), size=3).T.copy()
-    out = np.empty(6)
-    kernels.mixture_log_likelihood(
-        0, 6, counts.indptr, counts.indices, counts.data, proportions, word_share, out
-    )
+    dense = rng.poisson(0.7, size=(6, 11)).astype(float)
+    proportions, word_share = rng.dirichlet(np.ones(5), 6), rng.dirichlet(np.ones(11), 5).T
+    arguments = (csr_array(dense), proportions, word_share)
+    found = word_log_likelihood(*arguments)
     expected = likelihood.mixture_log_likelihood(dense, proportions, word_share)
-    np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+    found, expected = (one(*arguments) for one in (share_tokens, softmax.share_tokens))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1), dense.sum(axis=1), rtol=1e-9)
 
 
 @given(seed=SEEDS)
@@ -360,18 +361,3 @@ def test_the_softmax_loss_of_extreme_scores_is_finite():
     loss = kernels.add_softmax_loss(0, 1, *arrays, np.full(1, 2.0, np.float32), weights, gradient)
     assert loss == pytest.approx(2e4)
     np.testing.assert_allclose(gradient, [[0.0, 2.0, 0.0]], atol=1e-6)
-
-
-@given(seed=SEEDS)
-def test_share_tokens(seed):
-    rng = np.random.default_rng(seed)
-    dense = rng.poisson(0.7, size=(6, 11)).astype(float)
-    counts = csr_array(dense)
-    proportions, word_share = rng.dirichlet(np.ones(5), 6), rng.dirichlet(np.ones(11), 5).T.copy()
-    out = np.full((6, 5), np.nan)
-    arrays = (counts.indptr, counts.indices, counts.data, proportions, word_share, out)
-    for first in (0, 2, 4):
-        kernels.share_tokens(first, first + 2, *arrays)
-    expected = softmax.share_tokens(dense, proportions, word_share)
-    np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(out.sum(axis=1), dense.sum(axis=1), rtol=1e-9)

@@ -237,11 +237,9 @@ def learn_softmax(documents: LabelledWords, word_shares: list[FloatArray]) -> So
     held = documents.take(inside[:: -(-len(inside) // _MOST_HELD_OUT) or 1])
 
     def score(weights: FloatArray) -> float:
-        out = np.zeros(held.counts.shape[0], dtype=np.float32)
         expected = softmax(held.design @ weights, axis=1).astype(np.float32)
-        arrays = (*kernels.csr_arrays(held.counts), expected, shares[0], out)
-        kernels.run_ranges(kernels.mixture_log_likelihood, len(out), _ROWS, *arrays)
-        return float(out.sum(dtype=np.float64)) / max(float(held.counts.sum()), 1e-12)
+        mixed = kernels.mix_words(held.counts, expected, shares[0]).astype(np.float64)
+        return float(held.counts.data @ np.log(mixed)) / max(float(held.counts.sum()), 1e-12)
 
     ridge, kept, n_steps = RIDGES[0], None, 0
     if held.counts.nnz and others.tokens.sum() > 0:
@@ -262,6 +260,16 @@ def learn_softmax(documents: LabelledWords, word_shares: list[FloatArray]) -> So
     return SoftmaxRegression(weights, ridge, n_steps)
 
 
+def share_tokens(counts: csr_array, proportions: FloatArray, word_share: FloatArray) -> FloatArray:
+    """Tokens of topics, [M, T]: theta_mk sum_i c_mi phi_ki / sum_l theta_ml phi_li, an E step.
+
+    From counts [M, V], proportions theta [M, T] and E[phi] [V, T].
+    """
+    ratio = counts.astype(word_share.dtype)
+    ratio.data /= kernels.mix_words(counts, proportions, word_share)
+    return np.asarray(proportions * kernels.sparse_product(ratio, word_share))
+
+
 def _em_step(
     documents: LabelledWords, shares: list[FloatArray], weights: FloatArray, ridge: float
 ) -> FloatArray:
@@ -270,13 +278,7 @@ def _em_step(
     tokens = np.zeros(expected.shape, dtype=np.float32)
     for number, share in enumerate(shares):
         rows = np.flatnonzero(documents.fold == number)
-        if not len(rows):
-            continue
-        out = np.empty((len(rows), expected.shape[1]), dtype=np.float32)
-        counts = csr_array(documents.counts[rows])
-        arrays = (*kernels.csr_arrays(counts), np.ascontiguousarray(expected[rows]), share, out)
-        kernels.run_ranges(kernels.share_tokens, len(rows), _ROWS, *arrays)
-        tokens[rows] = out
+        tokens[rows] = share_tokens(csr_array(documents.counts[rows]), expected[rows], share)
     return fit_softmax(documents.design, tokens, ridge, weights, max_iter=_ITER_OF_STEP, tol=_LOOSE)
 
 

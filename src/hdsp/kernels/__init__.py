@@ -15,8 +15,8 @@ __all__ = ["run_ranges", "run_together", "use_threads"]
 _MODULES = {
     "documents": ("add_word_counts", "fill_word_table", "solve_documents"),
     "labels": ("sweep_gamma_weights", "sweep_normal_weights"),
-    "matrices": ("csr_arrays", "descend_rows", "exp_product", "sparse_product"),
-    "reading": ("add_softmax_loss", "mixture_log_likelihood", "predict_documents", "share_tokens"),
+    "matrices": ("csr_arrays", "descend_rows", "exp_product", "mix_words", "sparse_product"),
+    "reading": ("add_softmax_loss", "predict_documents"),
     "terms": ("dirichlet_terms", "fill_document_terms", "sum_pair_entropies"),
     "words": ("count_ids", "find_words"),
 }

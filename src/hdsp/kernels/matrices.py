@@ -10,6 +10,8 @@ from hdsp.numerics import FloatArray, IntArray
 
 _ROW_RANGE = 512
 _LARGEST_EXPONENT = 60.0
+# Keeps a share of zero from being divided by.
+_SMALLEST_SHARE = 1e-30
 
 
 @kernel
@@ -39,6 +41,22 @@ def multiply_rows(first, last, indptr, indices, data, dense, out):
             for k in range(n_columns):
                 row[k] += x0 * d0[k]
             j += 1
+
+
+@kernel
+def mix_rows(first, last, indptr, indices, proportions, word_share, out):
+    """``out[i] = sum_k theta_mk phi_ki`` for stored words i of documents ``first`` to ``last``.
+
+    Plain twin: ``tests/reference/likelihood.py``.
+    """
+    for m in range(first, last):
+        theta = proportions[m]
+        for i in range(indptr[m], indptr[m + 1]):
+            row = word_share[indices[i]]
+            mixed = out.dtype.type(_SMALLEST_SHARE)
+            for k in range(theta.shape[0]):
+                mixed += theta[k] * row[k]
+            out[i] = mixed
 
 
 @kernel
@@ -95,6 +113,18 @@ def sparse_product(matrix: csr_array, dense: FloatArray) -> FloatArray:
         np.ascontiguousarray(dense),
         out,
     )
+    return out
+
+
+def mix_words(counts: csr_array, proportions: FloatArray, word_share: FloatArray) -> FloatArray:
+    """``proportions @ word_share.T`` where `counts` [M, V] stores entries, [nnz].
+
+    The probabilities of documents' words, of proportions [M, T] and E[phi] [V, T].
+    """
+    indptr, indices, _ = csr_arrays(counts)
+    out = np.empty(len(indices), dtype=word_share.dtype)
+    arrays = (np.ascontiguousarray(proportions), np.ascontiguousarray(word_share), out)
+    run_ranges(mix_rows, counts.shape[0], _ROW_RANGE, indptr, indices, *arrays)
     return out
 
 

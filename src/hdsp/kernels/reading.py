@@ -1,4 +1,4 @@
-"""What new documents are read by: proportions by CVB0, likelihoods, softmax regression.
+"""What new documents are read by: proportions by CVB0, and softmax regression.
 
 Each token's topic is judged by the other tokens of its document. The responsibilities gamma_ik of
 word i, which occurs c_i times in a document of N tokens, and the tokens n_k of topics solve
@@ -306,24 +306,6 @@ def _extrapolate(n_active, active, before, between, n):
 
 
 @kernel
-def mixture_log_likelihood(first, last, indptr, indices, counts, proportions, word_share, out):
-    """``out[m] = sum_i c_mi ln sum_k theta_mk phi_ki`` for documents ``first`` to ``last``.
-
-    `proportions` [M, T], `word_share` [V, T]. Plain twin: ``tests/reference/likelihood.py``.
-    """
-    for m in range(first, last):
-        theta = proportions[m]
-        total = 0.0
-        for i in range(indptr[m], indptr[m + 1]):
-            row = word_share[indices[i]]
-            mixed = 0.0
-            for k in range(theta.shape[0]):
-                mixed += theta[k] * row[k]
-            total += counts[i] * np.log(mixed)
-        out[m] = total
-
-
-@kernel
 def add_softmax_loss(first, last, indptr, indices, values, lengths, weights, gradient):
     """``sum_m N_m ln sum_k exp(r_m w_k)`` of rows `first` to `last`; adds its gradient.
 
@@ -358,27 +340,3 @@ def add_softmax_loss(first, last, indptr, indices, values, lengths, weights, gra
             for k in range(n_topics):
                 row[k] += scale * score[k]
     return total
-
-
-@kernel
-def share_tokens(first, last, indptr, indices, counts, proportions, word_share, out):
-    """``out[m, k] = theta_mk sum_i c_mi phi_ki / sum_l theta_ml phi_li``: an E step.
-
-    `proportions` and `out` [M, T], `word_share` [V, T]. Plain twin: ``tests/reference/softmax.py``.
-    """
-    n_topics = proportions.shape[1]
-    real = proportions.dtype.type
-    for m in range(first, last):
-        theta = proportions[m]
-        found = out[m]
-        fill(found, real(0.0))
-        for i in range(indptr[m], indptr[m + 1]):
-            row = word_share[indices[i]]
-            mixed = real(1e-30)
-            for k in range(n_topics):
-                mixed += theta[k] * row[k]
-            scale = counts[i] / mixed
-            for k in range(n_topics):
-                found[k] += scale * row[k]
-        for k in range(n_topics):
-            found[k] *= theta[k]

@@ -20,7 +20,6 @@ from hdsp.numerics import BLOCK_DOCUMENTS, FloatArray
 from hdsp.scaling.functions import Design, ScalingFunction
 
 # Documents a thread takes at a time; fixed, so that results do not depend on threads.
-_DOCUMENT_RANGE = 64
 _PREDICTED_RANGE = 128
 # A document that has not settled by then changes by little more than the tolerance.
 _MAX_ITER = 100
@@ -139,11 +138,10 @@ def word_log_likelihood(
 
     `proportions` [M, T] are theta, and `word_share` [V, T] is E[phi].
     """
-    out, words = np.empty(counts.shape[0]), kernels.csr_arrays(counts)
-    theta = np.ascontiguousarray(proportions, dtype=np.float64)
-    phi = np.ascontiguousarray(word_share, dtype=np.float64)
-    run_ranges(kernels.mixture_log_likelihood, len(out), _DOCUMENT_RANGE, *words, theta, phi, out)
-    return out
+    mixed = kernels.mix_words(counts, proportions.astype(np.float64), word_share.astype(np.float64))
+    documents = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    total = np.bincount(documents, counts.data * np.log(mixed), minlength=counts.shape[0])
+    return total.astype(np.float64)
 
 
 def split_tokens(
