@@ -349,6 +349,13 @@ def test_the_map_shows_labels_and_the_heat_map_effects(shown, model):
     page.get_by_label("show labels").check()
     rows = table_rows(page, "map")
     assert {row[2] for row in rows if row[0] == "label"} == set(model.label_names_)
+    circles = """() => [...document.querySelectorAll('[data-chart="map"] g[aria-label=dot] circle')]
+        .map(circle => circle.getAttribute("cx"))"""
+    before = page.evaluate(circles)
+    page.get_by_label("Zoom in").click()
+    assert page.evaluate(circles) != before
+    page.get_by_label("Zoom out").click()
+    assert page.evaluate(circles) == before
     found = numbers(shown.show("#view=heat"), "heat-map")
     names = page.locator('[data-chart="heat-map"] thead th').all_inner_texts()[2:]
     wanted = model.label_effects().pivot(index="topic", columns="label", values="effect")[names]

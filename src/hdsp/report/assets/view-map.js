@@ -42,24 +42,15 @@ export function mapView(room) {
       own.zoom = event.transform;
       map.update();
     });
-  const zoomed = (target) => () => d3.select(mapRoom).call(...target());
-  const middle = () => [map.room.clientWidth / 2, (map.room.clientWidth * aspect()) / 2];
+  const zoomBy = (factor) => {
+    const middle = [map.room.clientWidth / 2, (map.room.clientWidth * aspect()) / 2];
+    if (own.zoom.k * factor <= 1) d3.select(mapRoom).call(zoomer.transform, d3.zoomIdentity);
+    else d3.select(mapRoom).call(zoomer.scaleBy, factor, middle);
+  };
   map.figure.querySelector(".tools").prepend(
-    button(
-      "+",
-      zoomed(() => [zoomer.scaleBy, 1.6, middle()]),
-      { "aria-label": "Zoom in" },
-    ),
-    button(
-      "−",
-      zoomed(() => [zoomer.scaleBy, 1 / 1.6, middle()]),
-      { "aria-label": "Zoom out" },
-    ),
-    button(
-      "⤢",
-      zoomed(() => [zoomer.transform, d3.zoomIdentity]),
-      { "aria-label": "Show all of the map" },
-    ),
+    button("+", () => zoomBy(1.6), { "aria-label": "Zoom in" }),
+    button("−", () => zoomBy(1 / 1.6), { "aria-label": "Zoom out" }),
+    button("⤢", () => zoomBy(0), { "aria-label": "Show all of the map" }),
   );
   mapRoom.append(map.figure);
   room.append(about, h("div.card", mapRoom));
