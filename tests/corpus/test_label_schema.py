@@ -159,10 +159,7 @@ def test_the_warning_counts_unknown_labels(schema):
     )
     for labels, message in (
         (Labels.from_frame(new), "4 labels unknown to the model were ignored (in 3 documents): 'x"),
-        (
-            Labels.from_tags([["q"]]),
-            "1 label unknown to the model was ignored (in 1 document): 'q'",
-        ),
+        (Labels.from_tags([["q"]]), "1 label unknown to the model was ignored (in 1 document): 'q"),
         (Labels.from_tags([[f"n{i:02}" for i in range(13)]]), "'n09' and 3 more"),
     ):
         with pytest.warns(hdsp.UnknownLabelWarning, match=re.escape(message)):

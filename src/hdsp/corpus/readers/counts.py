@@ -80,8 +80,8 @@ def read_counts(
         The file, which may be compressed. LDA-C has a line "N word:count word:count ..." per
         document, with words numbered from 0. UCI ("docword") has the numbers of documents, words
         and counts on three lines, and then lines "document word count", numbered from 1. SVMlight
-        and LIBSVM have lines "label,label word:count ...". Matrix Market has a sparse matrix of
-        documents by words. MALLET has lines "id label text".
+        and LIBSVM have lines "1,3 word:count ...", with numbers as labels. Matrix Market has a
+        sparse matrix of documents by words. MALLET has lines "id label text".
     words : path or sequence of str, default=None
         The words, or a file with one per line. Without them, the words are those that occur,
         called "w" and their number.

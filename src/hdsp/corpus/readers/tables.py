@@ -261,19 +261,20 @@ def _open_arrow(file: TableFile) -> Iterator[tuple[list[str], int | None, Callab
     from pyarrow import ipc, parquet
 
     try:
-        with pyarrow.OSFile(str(file.path)) as data:
-            if file.format == "parquet":
-                table = parquet.ParquetFile(data)
-                read = partial(table.iter_batches, _ROWS)
-                yield table.schema_arrow.names, table.metadata.num_rows, read
-            elif data.read(6) == b"ARROW1":
-                whole = ipc.open_file(data)
-                numbers = range(whole.num_record_batches)
-                yield whole.schema.names, None, lambda columns: map(whole.get_batch, numbers)
-            else:
-                data.seek(0)
-                stream = ipc.open_stream(data)
-                yield stream.schema.names, None, lambda columns: stream
+        # Not closed, because threads of pyarrow may still read ahead.
+        data = pyarrow.OSFile(str(file.path))
+        if file.format == "parquet":
+            table = parquet.ParquetFile(data)
+            read = partial(table.iter_batches, _ROWS)
+            yield table.schema_arrow.names, table.metadata.num_rows, read
+        elif data.read(6) == b"ARROW1":
+            whole = ipc.open_file(data)
+            numbers = range(whole.num_record_batches)
+            yield whole.schema.names, None, lambda columns: map(whole.get_batch, numbers)
+        else:
+            data.seek(0)
+            stream = ipc.open_stream(data)
+            yield stream.schema.names, None, lambda columns: stream
     except ReadError:
         raise
     except (pyarrow.ArrowException, OSError, ValueError, MemoryError, ArithmeticError) as error:
@@ -522,7 +523,8 @@ def read_table(
     ----------
     path : path or binary file object
         A CSV, TSV, JSON Lines, Parquet, Arrow, Feather, Excel (.xlsx) or Stata (.dta) file, or a
-        file object such as ``sys.stdin.buffer``. gzip, bzip2, xz and Zstandard are decompressed.
+        file object such as ``sys.stdin.buffer``. Text files that are compressed by
+        gzip, bzip2, xz or Zstandard are decompressed.
     text : str, default=None
         Column of the texts; None is "text".
     tags : str or sequence of str, default=()
