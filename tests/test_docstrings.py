@@ -53,7 +53,9 @@ def faults(member: Any) -> list[str]:
     signature = inspect.signature(member).parameters
     for entry in docstring["Parameters"]:
         for name in entry.name.split(", "):
-            if (parameter := signature.get(name.lstrip("*"))) is not None:
+            if (parameter := signature.get(name.lstrip("*"))) is None:
+                found.append(f"parameter {name} does not exist")
+            else:
                 found += default_faults(name, entry.type, parameter.default)
     return found
 
@@ -147,6 +149,8 @@ class Plain:
         What it is called.
     kind : str
         Of what kind.
+    size : int
+        How large.
     """
 
     def __init__(self, length: int = 4, name: str = "", *, kind: str) -> None:
@@ -179,6 +183,7 @@ def test_faults_are_found() -> None:
     assert faults(Plain) == [
         "the default of length is 4, not 3",
         "the type of parameter name must end in default=''",
+        "parameter size does not exist",
     ]
     assert faults(Record) == [
         "attribute third has no type",
