@@ -1157,16 +1157,9 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
         check_is_fitted(self)
         check_whole(most_documents, "most_documents", 1)
         with display(quiet=not self.verbose):
-            write_report(
-                self,
-                path,
-                corpus,
-                texts=texts,
-                title=title,
-                names=names,
-                stability=stability,
-                most_documents=most_documents,
-            )
+            shown: dict[str, Any] = {"texts": texts, "title": title, "names": names}
+            shown |= {"stability": stability, "most_documents": most_documents}
+            write_report(self, path, corpus, **shown)
 
     def article(
         self,

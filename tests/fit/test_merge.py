@@ -167,6 +167,7 @@ def test_moves_are_the_same_for_any_number_of_threads():
             found.append((state, documents.joined()))
     (one, some), (three, others) = found
     assert one.n_topics < 14
+    assert run.task.details["merges"].startswith("merges ")
     np.testing.assert_array_equal(one.topics, three.topics)
     np.testing.assert_array_equal(some.token_counts, others.token_counts)
 

@@ -54,7 +54,8 @@ def merge_topics(documents: Documents, state: GlobalState, run: Run) -> GlobalSt
         state, n_merges = _merge_once(documents, state, run)
         if not n_merges:
             break
-        run.note_moves({"merges": n_merges})
+        run.history[-1]["merges"] = n_merges
+        run.task.update(merges=n_merges)
     return state if run.converged else ascend(documents, state, run)
 
 

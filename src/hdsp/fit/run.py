@@ -231,11 +231,6 @@ class Run:
         more = np.log(self.tol / change[-1]) / np.log(shrinkage)
         return len(self.history) + max(float(more), 0.0)
 
-    def note_moves(self, moves: Mapping[str, int]) -> None:
-        """Add to the last pass how many topics were merged after it, and show it."""
-        self.history[-1].update(moves)
-        self.task.update(**moves)
-
     @property
     def save_is_due(self) -> bool:
         """Whether to `save`: after a while, or because the fit is to stop."""

@@ -170,7 +170,7 @@ class Stream(StochasticState):
         ----------
         corpus : Corpus
             Documents in memory, with words and labels that may be new.
-        parameters : Parameters
+        parameters : FitParameters
             The parameters of a fit.
         run : Run
             How steps and fits proceed.
@@ -203,10 +203,10 @@ class Stream(StochasticState):
             parameters = replace(parameters, init=init)
         fresh, relearned = stream._learn_again(parameters, rng, run)
         words, labels = csr_array(counts[deciding]), corpus.labels[deciding]
-        before = after = 0.0
-        if len(deciding) >= _LEAST_DECIDE:
-            before = stream._likelihood(words, labels, frequency)
-            after = fresh._likelihood(words, labels, frequency)
+        before, after = (
+            one._likelihood(words, labels, frequency) if len(deciding) >= _LEAST_DECIDE else 0.0
+            for one in (stream, fresh)
+        )
         if after >= before:
             number, same = match(stream.state, fresh.state, frequency)
             stream, number = fresh._renumbered(number)
@@ -229,9 +229,8 @@ class Stream(StochasticState):
     def _step(self, counts: csr_array, design: Design, run: Run, forget: float | None) -> "Stream":
         """A step that weighs its documents as those before them: what topics hold adds up."""
         n_new, state, content = counts.shape[0], self.state, self.state.content
-        near = csr_array(
-            (np.clip(design.data, -FAR, FAR), design.indices, design.indptr), design.shape
-        )
+        near = design.copy()
+        near.data = np.clip(near.data, -FAR, FAR)
         kept = 1.0 if forget is None else 2.0 ** (-n_new / forget)
         n_documents, known = self.n_documents + n_new, csr_array(counts[:, : len(self.words)])
         problem = make_problem(known, near, self.space.scaling, self.priors, content=content)
@@ -248,9 +247,8 @@ class Stream(StochasticState):
         )
         statistics = sum_documents(data, before.state, SETTINGS, run.here)
         label_rate = statistics.carriers / np.maximum(before.carriers + statistics.carriers, 1.0)
-        return stochastic_step(
-            before, data, statistics, n_new / (before.n_seen + n_new), label_rate
-        )
+        rate = n_new / (before.n_seen + n_new)
+        return stochastic_step(before, data, statistics, rate, label_rate)
 
     def _with_labels(self, labels: Labels, scaling: Scaling) -> "Stream":
         """The stream with room for all of these labels: new ones have no effect yet."""
@@ -259,13 +257,9 @@ class Stream(StochasticState):
             return self
         space = self.space.grown(schema, scaling)
         position, n_columns = self.space.positions_in(space), space.n_columns
+        function, state = self.space.scaling, self.state
         parameters = move_labels(
-            self.space.scaling,
-            self.state.scaling,
-            space.scaling,
-            position,
-            self.state.n_topics,
-            n_columns,
+            function, state.scaling, space.scaling, position, state.n_topics, n_columns
         )
 
         def moved(values: FloatArray) -> FloatArray:
@@ -275,13 +269,13 @@ class Stream(StochasticState):
 
         design = remap_columns(csr_array(self.sample.design), position.astype(np.int32), n_columns)
         design.sort_indices()
-        versions = self.state.versions
+        versions = state.versions
         if versions is not None:
             # Documents of new levels have the shared words until topics are learned again.
             versions = replace(versions, columns=position[versions.columns])
         return replace(
             self,
-            state=replace(self.state, scaling=parameters, versions=versions),
+            state=replace(state, scaling=parameters, versions=versions),
             label_total=moved(self.label_total),
             carriers=moved(self.carriers),
             label_steps=moved(self.label_steps),
