@@ -174,7 +174,7 @@ def scored(topics, weight, task):
         sticks_from_weights(weight / weight.sum()),
         1.0,
         2.0,
-        {"none": np.zeros((len(topics), 0))},
+        Constant().initial(len(topics), 0),
     )
     held_out = HeldOut(test.counts, csr_array((test.n_documents, 0)), frequency)
     score = held_out.score(state, Constant(), 8.0)
