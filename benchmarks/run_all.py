@@ -9,7 +9,7 @@ from pathlib import Path
 
 from common import parser
 
-BENCHMARKS = ("quality", "number", "effects", "fits", "cost", "streams")
+BENCHMARKS = ("quality", "number", "effects", "fits", "stages", "cost", "streams")
 
 
 def main():
