@@ -18,7 +18,7 @@ import hdsp
 from hdsp.corpus import Corpus, LabelSchema, StoredCorpus, preparing, shards
 from hdsp.corpus import stored as module
 from hdsp.corpus.corpus import PART_SIZE
-from hdsp.corpus.stored import VERSION, concatenate, shard_path
+from hdsp.corpus.stored import VERSION, concatenate
 from hdsp.exceptions import ReadError
 from hdsp.numerics import BLOCK_DOCUMENTS
 from tests.corpus.corpora import check_same, check_same_schema, corpora, example
@@ -131,7 +131,7 @@ def test_a_corpus_in_memory_has_parts_too(monkeypatch):
 def test_only_the_shards_that_are_needed_are_read(folder):
     corpus, stored = example(50), hdsp.open_corpus(folder)
     for number in (0, 2, 3):
-        shard_path(folder, number).unlink()
+        stored.shards[number].path.unlink()
     check_same(stored[[15, 47, 12]], corpus[[15, 47, 12]])
     assert (stored.n_words, stored.n_tokens, len(stored)) == (5, corpus.n_tokens, 50)
     with pytest.raises(ReadError, match=r"shard-000002\.parquet: .* cannot be read \(No such file"):

@@ -67,6 +67,11 @@ class Manifest:
         return sum(shard.n_documents for shard in self.shards)
 
     @cached_property
+    def ends(self) -> IntArray:
+        """Where the documents of each shard end."""
+        return np.cumsum([shard.n_documents for shard in self.shards])
+
+    @cached_property
     def whole(self) -> Corpus:
         """No documents, with all words and label columns, and with ids and groups if there are."""
         blocks = [
@@ -202,6 +207,13 @@ class Shard:
     def n_documents(self) -> int:
         """Number of its documents."""
         return len(self._positions)
+
+    @property
+    def path(self) -> Path:
+        """The file of its first document."""
+        ends = _opened(self.folder, self.fingerprint).ends
+        number = np.searchsorted(ends, self._positions[:1], side="right")
+        return shard_path(self.folder, int(number.sum()))
 
     @property
     def _positions(self) -> Rows:
@@ -343,7 +355,7 @@ class StoredCorpus(Corpus):
         """The parts of the corpus, in the order of the documents; each can be pickled and read."""
         ends = [*range(PART_SIZE, len(self._rows), PART_SIZE), len(self._rows)]
         if self._is_whole:
-            ends = np.cumsum([record.n_documents for record in self._manifest.shards]).tolist()
+            ends = self._manifest.ends.tolist()
         return tuple(self._shard(self._rows[first:end]) for first, end in pairwise([0, *ends]))
 
     def parts(self) -> Iterator[Corpus]:
@@ -423,7 +435,7 @@ class StoredCorpus(Corpus):
 
     def _read(self, rows: IntArray) -> Corpus:
         """Read documents by their positions in the whole corpus, each file once."""
-        ends = np.cumsum([record.n_documents for record in self._manifest.shards])
+        ends = self._manifest.ends
         home = np.searchsorted(ends, rows, side="right")
         order = np.argsort(home, kind="stable")
         numbers, starts = np.unique(home[order], return_index=True)
