@@ -44,7 +44,7 @@ def read_corpus(X: Any, labels: object, groups: object, stream: bool) -> tuple[C
 
     A `stream` takes documents in memory, without groups.
     """
-    owner, named = "HDSP.fit", False
+    owner, named, frames = "HDSP.fit", False, None
     if isinstance(X, Corpus):
         check_own_labels(labels, owner)
         corpus = X
@@ -60,6 +60,7 @@ def read_corpus(X: Any, labels: object, groups: object, stream: bool) -> tuple[C
         counts, names = read_counts(X, owner)
         n_documents, n_words = counts.shape
         named, words = names is not None, names or tuple(f"w{i}" for i in range(n_words))
+        frames = library_of(labels)
         parsed = as_labels(labels, n_documents, owner)
         known = as_groups(groups, n_documents, owner)
         corpus = Corpus.trusted(counts=counts, words=words, labels=parsed, groups=known)
@@ -73,7 +74,7 @@ def read_corpus(X: Any, labels: object, groups: object, stream: bool) -> tuple[C
     if stream and isinstance(corpus, StoredCorpus):
         corpus = corpus[:]
     settings, reading = corpus.text_settings, corpus.reading
-    return corpus, Source(corpus.words, named, library_of(labels), "", settings, reading)
+    return corpus, Source(corpus.words, named, frames, "", settings, reading)
 
 
 @contextmanager
@@ -126,7 +127,6 @@ def fit_model(
     rng = make_generator(parameters.random_state)
     training = open_training(corpus, parameters, rng, run)
     priors, n_documents = training.data.priors, corpus.n_documents
-    batch_size = parameters.batch_size or default_batch_size(n_documents)
     saved = Progress()
     if run.checkpoint is not None:
         most = most_topics(parameters)
@@ -142,6 +142,7 @@ def fit_model(
         with run.stage("start"):
             state = start.state(training.known, parameters, training.n_tokens)
     if parameters.inference == "stochastic":
+        batch_size = _batch_size(parameters, n_documents)
         steps = saved.steps or before_steps(state, training.data.n_labels, batch_size)
         with run.stage("passes"):
             steps = fit_stochastic(training.data, steps, run, training.seed, saved.so_far)
@@ -153,6 +154,7 @@ def fit_model(
     if stream:
         seed = int(rng.integers(2**62))
         with run.stage("stream"):
+            batch_size = _batch_size(parameters, n_documents)
             steps = steps_after(training.known, state, run.here, n_documents, batch_size)
     left_out, reading = _read_documents(training, state, documents, run)
     model = FittedModel(
@@ -223,6 +225,10 @@ def _read_sample(
     return left_out, estimate_proportions(left_out, values, n_topics, weights=sample.weights())
 
 
+def _batch_size(parameters: FitParameters, n_documents: int) -> int:
+    return parameters.batch_size or default_batch_size(n_documents)
+
+
 def _count_topics(state: GlobalState, priors: Priors, n_documents: int) -> int:
     return topics_in_use(topic_tokens(state, priors), n_documents)
 
@@ -280,7 +286,7 @@ def _reopen(model: FittedModel, parameters: FitParameters) -> Stream:
     scale = n_documents / max(len(rows), 1)
     seen = np.bincount(design.indices, minlength=space.n_columns) * scale
     seen[: len(model.carriers)] = model.carriers
-    batch_size = parameters.batch_size or default_batch_size(n_documents)
+    batch_size = _batch_size(parameters, n_documents)
     # E[ln pi] is taken to be where the weights of topics are at their optimum.
     mean_labels = csr_array(np.asarray(design.mean(axis=0)).reshape(1, -1))
     log_rate = space.scaling.log_rate_total(state.scaling, mean_labels)
