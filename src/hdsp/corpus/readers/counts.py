@@ -23,7 +23,6 @@ from hdsp.corpus.readers.opening import (
     FilePath,
     as_path,
     as_read_error,
-    check_file,
     damaged,
     name_of,
     no_documents,
@@ -120,17 +119,15 @@ def read_counts(
     """
     owner, name = "read_counts", name_of(path)
     check_choice(kind, KINDS, "kind", owner)
-    if isinstance(path, (str, os.PathLike)):
-        check_file(path)
     if format is None and PurePath(name).name.lower().startswith("docword"):
         format = "uci"
-    format = format_of(name, format, COUNT_FORMATS, owner)
-    if labels is not None and "labels" not in _OPTIONS[format]:
-        raise ValueError(f"`labels` of {owner} does not apply to the format {format}.")
     kinds = label_kinds(tags, categories, numeric, owner)
     target = words_like(like, owner)
     known = target if words is None else read_words(words, encoding)
     with as_path(path) as source:
+        format = format_of(name, format, COUNT_FORMATS, owner)
+        if labels is not None and "labels" not in _OPTIONS[format]:
+            raise ValueError(f"`labels` of {owner} does not apply to the format {format}.")
         if format == "mallet":
             return _read_mallet(source, encoding, name, tag_separator, text_settings, like)
         if format == "svmlight":
