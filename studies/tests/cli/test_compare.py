@@ -232,7 +232,7 @@ def test_words_are_chosen_by_training_documents(tmp_path, jobs):
 
 def test_counts_have_no_words_to_choose(tmp_path, jobs, capsys):
     file = tmp_path / "counts.txt"
-    file.write_text("a 1:2 2:1\nb 1:1 3:1\n" * 30)
+    file.write_text("0 1:2 2:1\n1 1:1 3:1\n" * 30)
     asked = ["compare", str(file), "--format", "svmlight", "--models", UNIGRAM, "--n-seeds", "1"]
     output = ["-o", str(tmp_path / "results")]
     assert main([*asked, *output, "--max-df", "1"]) == 2

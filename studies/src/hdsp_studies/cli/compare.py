@@ -71,7 +71,7 @@ def compare(options: argparse.Namespace) -> None:
 
     hdsp compare reviews.parquet --tags labels --models hdsp,hdp --n-seeds 2 -o results
     hdsp compare reviews.parquet --categories department --target department --models nb -o nb
-    hdsp compare reviews.parquet questions.parquet --models hdp,lda --minutes 30 -o both
+    hdsp compare reviews.parquet questions.parquet --models hdp,lda --minutes 30 -o two
     """
     from hdsp_studies import comparison
 
