@@ -1,10 +1,8 @@
 """`hdsp prepare` and `hdsp fit`: from files to a stored corpus or a model."""
 
-import json
 from argparse import Namespace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from hdsp.cli import options as opt
 from hdsp.cli.output import answer
@@ -75,14 +73,11 @@ def fit(options: Namespace) -> None:
     from hdsp.checks import count_of
     from hdsp.estimator import HDSP
 
-    parameters = opt.chosen(options, opt.MODEL)
-    if options.seeds is not None:
-        parameters["seeds"] = _read_seeds(options.seeds)
     first, *others = options.files
     # Several files become a stored corpus next to the output.
     with TemporaryDirectory(prefix=".hdsp-", dir=Path(options.output).resolve().parent) as aside:
         corpus = prepare_files(options, f"{aside}/corpus") if others else read_file(first, options)
-        model = HDSP(**parameters).fit(corpus)
+        model = HDSP(**opt.chosen(options, opt.MODEL)).fit(corpus)
         model.save(options.output)
     seconds = {row["stage"]: row["seconds"] for row in model.stages_}
     longest = sorted(seconds, key=lambda stage: -seconds[stage])[:_STAGES_SHOWN]
@@ -109,12 +104,3 @@ def fit(options: Namespace) -> None:
         f"{facts['seconds']:.1f} s (longest: {stages}). See them: hdsp topics {options.output}",
         model.number_summary_,
     )
-
-
-def _read_seeds(path: str) -> Any:
-    """Seed words by topic name, which `HDSP` checks."""
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        example = '{"budget": ["tax", "deficit"]}'
-        raise ValueError(f"{path} is not JSON: {error}. Write seeds such as {example}.") from error

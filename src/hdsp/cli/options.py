@@ -2,6 +2,7 @@
 
 import argparse
 import inspect
+import json
 import re
 import tempfile
 from argparse import ArgumentTypeError, Namespace
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 # Standard input or output in place of a file.
 STANDARD = "-"
 
+_SEEDS = '{"budget": ["tax", "deficit"]}'
 _NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
@@ -118,6 +120,14 @@ def formula(text: str) -> str:
     return text if text.lstrip().startswith("~") else f"~ {text}"
 
 
+def json_file(path: str) -> Any:
+    """The seed words in a file."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ArgumentTypeError(f"{path} is not JSON such as {_SEEDS} ({error})") from error
+
+
 def delimiter(text: str) -> str:
     r"""A character; shells do not turn \t into a tab."""
     return "\t" if text == "\\t" else text
@@ -194,7 +204,7 @@ MODEL = Group(
     option("--max-components", "N", "maximum number of topics (default: 200)", int),
     option("--scaling", "FORMULA", 'label formula, such as "~ party * s(day)"', formula),
     option("--content", "LABEL", "category whose levels use different words in the same topics"),
-    option("--seeds", "FILE", 'seed words of topics as JSON: {"budget": ["tax", "deficit"]}'),
+    option("--seeds", "FILE", f"seed words of topics as JSON: {_SEEDS}", json_file),
     option("--init", "NAME", "start: auto, nmf, words, pairs, lda or random (default: auto)"),
     option("--topic-prior", "X", "prior of words in topics (default: 0.05)", float),
     RANDOM_STATE,
