@@ -431,7 +431,7 @@ def _from_sequence(rows: "pd.Series[Any]", subject: str, read_matrix: MatrixRead
     from pandas.api.types import infer_dtype
 
     kind, inferred = _kind_of(rows, subject), infer_dtype(rows)
-    if inferred == "string":
+    if inferred in ("string", "categorical"):
         return Labels((make_block(SEQUENCE_NAME, "category", rows, subject),), len(rows))
     if kind != "tags" and inferred != "empty":
         raise TypeError(
