@@ -21,10 +21,10 @@ from hdsp.analysis import topics as topic_tables
 from hdsp.analysis.checks import check_columns
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel, Method
-from hdsp.analysis.groups import with_merged_topics, with_topic_names
-from hdsp.analysis.label_prediction import LabelMethod, joined_columns, probability_parts
+from hdsp.analysis.label_prediction import LabelMethod
 from hdsp.analysis.reading import Weight
 from hdsp.analysis.refits import Refits, stability_columns
+from hdsp.analysis.topics import with_merged_topics, with_topic_names
 from hdsp.analysis.words import label_word_columns, topic_word_columns
 from hdsp.checks import LARGEST, SMALLEST, check_not_dask, check_positive, check_seeds, check_whole
 from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make_frame
@@ -657,10 +657,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
             size, named by their means. Its library is that of the training labels, otherwise
             pandas.
         """
-        parts = probability_parts(
+        parts = documents.probability_parts(
             self._model, X, target, labels, values, prior, method, self.n_jobs
         )
-        return self._table(joined_columns(parts))
+        return self._table(documents.joined_columns(parts))
 
     def top_words(self, n: int = 10) -> list[list[str]]:
         """The most probable words of each topic.

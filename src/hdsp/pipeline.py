@@ -12,10 +12,10 @@ from scipy.special import psi
 from threadpoolctl import threadpool_limits
 
 from hdsp import progress
+from hdsp.analysis.documents import check_own_labels, read_counts
 from hdsp.analysis.fitted import FitReport, FittedModel, Source, topic_tokens
-from hdsp.analysis.groups import TopicGroups
-from hdsp.analysis.new_documents import check_own_labels, read_counts
 from hdsp.analysis.reading import LeftOut, Reading, estimate_proportions
+from hdsp.analysis.topics import TopicGroups
 from hdsp.checks import make_generator, quoted
 from hdsp.corpus import Corpus, StoredCorpus, as_groups, as_labels, library_of
 from hdsp.exceptions import StreamWarning, warn_caller

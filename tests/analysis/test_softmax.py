@@ -8,7 +8,6 @@ from scipy.stats import t as student
 from sklearn.linear_model import LogisticRegression
 
 from hdsp.analysis import softmax
-from hdsp.analysis.groups import TopicGroups
 from hdsp.analysis.softmax import (
     RIDGES,
     SoftmaxRegression,
@@ -19,6 +18,7 @@ from hdsp.analysis.softmax import (
     predict,
     with_ones,
 )
+from hdsp.analysis.topics import TopicGroups
 from tests.analysis.corpora import draw_counts, draw_topics
 from tests.reference import softmax as plain
 

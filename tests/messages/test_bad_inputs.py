@@ -215,7 +215,7 @@ ABOUT_LABELS = [
     ),
     (
         lambda m: m.label_effects(labels="weather"),
-        "`labels` of HDSP.label_effects: the model has no label 'weather'",
+        "`labels` of HDSP.label_effects must be names of labels",
         "effects {model} --label weather",
         "weather",
     ),
@@ -275,7 +275,7 @@ ABOUT_TOPICS = [
         lambda m: m.typical_documents(corpus(), texts=["a", "b"]),
         "one text for each of the 120 documents. Got 2",
     ),
-    (lambda m: m.topics_of_word("w1x"), "Got 'w1x'. Did you mean 'w1'"),
+    (lambda m: m.topics_of_word("w1x"), "such as: 'w1', 'w51', 'w41'. Got 'w1x'"),
     (lambda m: m.topic_words(9), "number of a topic: None, 0, 1, 2, 3, 4. Got 9"),
     (lambda m: m.topic_words(0, by="dept"), "needs a model whose groups have their own words"),
     (
@@ -290,7 +290,7 @@ ABOUT_TOPICS = [
             ({"numbers": [1]}, "`numbers` of HDSP must be an integer >= 2. Got 1"),
             ({"seeds": [0.5]}, "`seeds` of HDSP must be an integer >= 0. Got 0.5"),
             ({"seeds": 0}, "`seeds` of HDSP must be an integer >= 1. Got 0"),
-            ({"labels": "c"}, "`labels` of HDSP.stability: the model has no label 'c'"),
+            ({"labels": "c"}, "`labels` of HDSP.stability must be names of labels"),
             ({"level": 2}, "`level` of HDSP.stability must be between 0 and 1"),
         )
     ),

@@ -6,8 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from hdsp import HDSP, Categorical, Corpus, LogLinear, open_corpus
-from hdsp.analysis.contrasts import Setting
-from hdsp.analysis.design import make_design
+from hdsp.analysis.design import Setting, make_design
 from hdsp.metrics import match_topics
 from hdsp.scaling.terms import (
     TERMS,

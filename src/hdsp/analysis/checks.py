@@ -9,7 +9,6 @@ topic. Both share most of their characteristic words, and a label raises one and
 """
 
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -18,15 +17,15 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtr
 
-from hdsp.analysis.contrasts import Contrast, column_numbers
+from hdsp.analysis.design import column_numbers
+from hdsp.analysis.documents import column_values, in_memory
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import own_regression, read_corpus
-from hdsp.analysis.new_documents import column_values, in_memory
 from hdsp.analysis.topics import Columns, name_column, top_words, topic_part
 from hdsp.corpus import Corpus
 from hdsp.corpus.columns import parse_number
-from hdsp.exceptions import UnreliableTopicsWarning
+from hdsp.exceptions import UnreliableTopicsWarning, warn_caller
 from hdsp.fit.run import Run
 from hdsp.metrics import topic_top_words
 from hdsp.numerics import FloatArray, IntArray
@@ -155,7 +154,7 @@ def check_columns(fitted: FittedModel, corpus: Any, groups: Any, time: Any, run:
     owner = "HDSP.check_labels"
     corpus = in_memory(corpus, owner)
     reading, _ = read_corpus(fitted, corpus, groups, run, owner, own_labels=True)
-    _warn_of_split_topics(own_regression(fitted))
+    warn_of_split_topics(own_regression(fitted))
     regression = TopicRegression(fitted, reading, fitted.space)
     return cell_columns(regression, *time_of(corpus, time, owner))
 
@@ -248,15 +247,6 @@ _SHARED = 1.0 / 3.0
 _LEVEL, _SPLIT_WORDS = 0.9, 3
 
 
-class SplitTopics(NamedTuple):
-    """A topic that a label raises and one that it lowers, with the `shared` part of their words."""
-
-    contrast: Contrast
-    topics: tuple[int, int]
-    shared: float
-    effects: list[float]
-
-
 def shared_words(word_share: FloatArray, weight: FloatArray) -> FloatArray:
     """The shared part of the words that set topics apart from the corpus, [T, T]; 0 if small.
 
@@ -272,51 +262,39 @@ def shared_words(word_share: FloatArray, weight: FloatArray) -> FloatArray:
     return np.where(shared >= _SHARED, shared, 0.0)
 
 
-def find_split_topics(regression: TopicRegression) -> list[SplitTopics]:
-    """Pairs of topics that are alike and have opposite effects, each with its surest label."""
+def warn_of_split_topics(regression: TopicRegression) -> None:
+    """Name two topics that may be one subject in the words of two groups.
+
+    They are the most alike of those that a label changes in opposite directions.
+    """
     model = regression._model
     if model.state.versions is not None or model.merged_topics is not None or not model.used.any():
-        return []
-    alike = shared_words(model.word_share(), model.topic_tokens())
-    first, second = np.nonzero(np.triu(alike))
+        return
     contrasts = regression._contrasts(None, None)
-    if not len(first) or not contrasts:
-        return []
     estimates = regression._estimate(contrasts)
-    effect = np.nan_to_num(estimates.value)
     # Topics that are not in use have no effect and no interval.
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.nan_to_num(np.abs(effect) / estimates.half_width(_LEVEL))
-    sign = np.sign(effect) * (ratio > 1.0)
-    opposite = sign[:, first] * sign[:, second] < 0.0
-    sure = np.minimum(ratio[:, first], ratio[:, second]) * opposite
-    pairs = []
-    for number in np.flatnonzero(opposite.any(axis=0)):
-        n, both = sure[:, number].argmax(), (int(first[number]), int(second[number]))
-        pair = both if sign[n, both[0]] > 0 else both[::-1]
-        shared = float(alike[first[number], second[number]])
-        pairs.append(SplitTopics(contrasts[n], pair, shared, effect[n, pair].tolist()))
-    return sorted(pairs, key=lambda pair: -pair.shared)
-
-
-def _warn_of_split_topics(regression: TopicRegression) -> None:
-    """Name topics that may be one subject in the words of two groups."""
-    pairs, model = find_split_topics(regression), regression._model
-    if not pairs:
+        ratio = np.nan_to_num(estimates.value / estimates.half_width(_LEVEL))
+    raised, lowered = (np.where(sign * ratio > 1.0, sign * ratio, 0.0) for sign in (1, -1))
+    alike = shared_words(model.word_share(), model.topic_tokens())
+    alike = np.where(raised.T @ lowered > 0.0, alike, 0.0)
+    if not alike.any():
         return
-    contrast, topics, shared, (up, down) = pairs[0]
-    words = top_words(model, _SPLIT_WORDS)
-    one, other = (f"{k} ({' '.join(words[k])})" for k in topics)
-    more = "" if len(pairs) == 1 else f", and {len(pairs) - 1} more pairs like these,"
+    pair = np.unravel_index(alike.argmax(), alike.shape)
+    label = np.minimum(raised[:, pair[0]], lowered[:, pair[1]]).argmax()
+    words, contrast = top_words(model, _SPLIT_WORDS), contrasts[label]
+    one, other = (f"{k} ({' '.join(words[k])})" for k in pair)
+    n_others = int(np.triu(np.maximum(alike, alike.T) > 0.0).sum()) - 1
+    more = f", and {n_others} more pairs like these," if n_others else ""
     remedy = ""
     if model.schema.kind(contrast.block) == "category":
         remedy = f" HDSP(content={contrast.block!r}) gives groups their own words of a topic."
-    warnings.warn(
-        f"Topics {one} and {other}{more} share {shared:.0%} of the words that set them apart, and "
-        f"{contrast.label!r} raises the one by {100 * up:.1f} points and lowers the other by "
-        f"{-100 * down:.1f}: they may be one subject in the words of two groups.{remedy}",
+    up, down = 100 * estimates.value[label, pair]
+    warn_caller(
+        f"Topics {one} and {other}{more} share {alike.max():.0%} of the words that set them apart, "
+        f"and {contrast.label!r} raises the one by {up:.1f} points and lowers the other by "
+        f"{-down:.1f}: they may be one subject in the words of two groups.{remedy}",
         UnreliableTopicsWarning,
-        stacklevel=4,
     )
 
 

@@ -1,31 +1,207 @@
-"""The topics of documents, observed, expected and simulated, and typical documents."""
+"""Documents that a model is asked about: how they are read, their topics and labels."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from hdsp.analysis.fitted import METHODS, FittedModel, Method
-from hdsp.analysis.label_prediction import joined_columns, probability_parts
-from hdsp.analysis.new_documents import document_parts, label_values, read_documents, read_labels
+from hdsp.analysis.design import column_numbers
+from hdsp.analysis.fitted import METHODS, FittedModel, Method, Source
+from hdsp.analysis.label_prediction import (
+    LABEL_METHODS,
+    Arrays,
+    LabelMethod,
+    label_chances,
+    make_candidates,
+)
 from hdsp.analysis.reading import WEIGHTS, Weight
 from hdsp.analysis.topics import Columns, name_column, word_share
 from hdsp.analysis.words import with_any
 from hdsp.checks import (
     check_choice,
+    check_counts,
+    check_flag,
+    check_indices,
     check_known,
+    check_not_texts,
     check_share,
     check_weights,
     check_whole,
     count_of,
+    count_rows,
     make_generator,
 )
-from hdsp.corpus import Corpus, as_labels, make_frame
+from hdsp.corpus import (
+    Corpus,
+    Labels,
+    StoredCorpus,
+    as_labels,
+    group_numbers,
+    make_frame,
+    warn_unknown,
+)
+from hdsp.corpus.corpus import fingerprint
 from hdsp.execution.executor import make_executor
+from hdsp.model.data import Problem, make_problem
 from hdsp.model.reading import document_log_likelihood, split_tokens
 from hdsp.model.simulate import Truth, draw_documents
-from hdsp.numerics import FloatArray
+from hdsp.numerics import FloatArray, IntArray
+from hdsp.scaling.functions import Design
+
+
+def read_counts(
+    X: Any, owner: str, source: Source | None = None
+) -> tuple[csr_array, tuple[str, ...] | None]:
+    """Word counts as scikit-learn takes them, and the names of the columns, if they have any.
+
+    They must have the columns of a fitted model's `source`.
+    """
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import validate_data
+
+    check_not_texts(X, owner)
+    check_indices(X, f"X of {owner}")
+    # Columns as scikit-learn's validation reads and sets them; the name is for its messages.
+    features = type("HDSP", (BaseEstimator,), {})()
+    if source is not None:
+        features.n_features_in_ = len(source.words)
+        if source.named:
+            features.feature_names_in_ = np.array(source.words, dtype=object)
+    X = validate_data(
+        features,
+        X,
+        reset=source is None,
+        accept_sparse="csr",
+        dtype=(np.float64, np.float32),
+        ensure_non_negative=True,
+    )
+    names = getattr(features, "feature_names_in_", None)
+    return check_counts(X, owner), None if names is None else tuple(names)
+
+
+def check_own_labels(labels: object, owner: str) -> None:
+    """Raise if labels are given beside a corpus."""
+    if labels is not None:
+        raise ValueError(
+            f"`labels` of {owner} must be None where X is a Corpus, which carries its own."
+        )
+
+
+def read_documents(
+    fitted: FittedModel, X: Any, labels: object, owner: str, warn: bool = True
+) -> tuple[csr_array, Design]:
+    """Counts [M, V] and design [M, J] of new documents."""
+    if isinstance(X, Corpus):
+        check_own_labels(labels, owner)
+        check_words(fitted, X, owner)
+        counts, labels = X.counts, X.labels
+    else:
+        counts, _ = read_counts(X, owner, fitted.source)
+    if counts.shape[0] == 0:
+        raise ValueError(f"X of {owner} has no documents.")
+    return counts, read_labels(fitted, labels, counts.shape[0], owner, warn)[1]
+
+
+def check_corpus(corpus: Any, owner: str) -> None:
+    """Raise unless documents come as a corpus."""
+    if not isinstance(corpus, Corpus):
+        raise TypeError(
+            f"`corpus` of {owner} must be a Corpus. Got {type(corpus).__name__}: of counts make "
+            "Corpus(X, words=model.words_, labels=labels)."
+        )
+
+
+def check_words(fitted: FittedModel, corpus: Corpus, owner: str, name: str = "X") -> None:
+    """Raise unless a corpus has the model's words."""
+    words = fitted.source.words
+    if corpus.words != words:
+        raise ValueError(
+            f"{name} of {owner} has other words than the model: {len(corpus.words)} against "
+            f"{len(words)}, or in another order. Count it with the vectoriser the "
+            "model was trained with."
+        )
+
+
+def document_parts(
+    fitted: FittedModel, X: Any, labels: object, owner: str
+) -> Iterator[tuple[Any, csr_array, Design]]:
+    """Yield documents with counts and design: all, or part by part if they are on disk."""
+    if labels is not None or not isinstance(X, StoredCorpus):
+        yield X, *read_documents(fitted, X, labels, owner)
+        return
+    unknown = []
+    for part in X.parts():
+        yield part, *read_documents(fitted, part, None, owner, warn=False)
+        unknown.append(fitted.schema.unknown(part.labels))
+    warn_unknown(unknown)
+
+
+def read_labels(
+    fitted: FittedModel, labels: Any, n_documents: int | None, owner: str, warn: bool = True
+) -> tuple[Labels, Design]:
+    """Labels of new documents and their design [M, J]."""
+    if n_documents is None:
+        if labels is None:
+            remedy = ", or `n_documents`" if owner == "HDSP.simulate" else ""
+            raise ValueError(f"{owner} needs labels{remedy}: one row for each document.")
+        n_documents = count_rows(labels, owner)
+    parsed = fitted.schema.read(labels, n_documents, owner)
+    return parsed, fitted.space.encode(parsed, warn)
+
+
+def label_values(labels: Labels) -> dict[str, list[Any]]:
+    """The values of labels by column: levels, lists of tags, numbers; None where missing."""
+    columns: dict[str, list[Any]] = {}
+    for block in labels.blocks:
+        names = np.array(block.columns, dtype=object)
+        rows = np.split(block.values.indices, block.values.indptr[1:-1])
+        if block.kind == "number":
+            for place, name in enumerate(block.columns):
+                columns[name] = column_numbers(block.values, place).tolist()
+        elif block.kind == "tags":
+            columns[block.name] = [names[own].tolist() for own in rows]
+        else:
+            columns[block.name] = [names[own[0]] if len(own) else None for own in rows]
+    return columns
+
+
+def in_memory(corpus: Any, owner: str) -> Corpus:
+    """A corpus whose documents are in memory."""
+    check_corpus(corpus, owner)
+    return corpus[:] if isinstance(corpus, StoredCorpus) else corpus
+
+
+def column_values(corpus: Corpus, name: str, parameter: str, owner: str) -> list[Any]:
+    """The values of a category or number of a corpus, one per document; None where missing."""
+    known = [
+        block.name
+        for block in corpus.labels.blocks
+        if block.kind == "category" or (block.kind == "number" and len(block.columns) == 1)
+    ]
+    what = "one value per document, or name a category or a number of the corpus"
+    check_known(name, known, parameter, owner, what)
+    (found,) = label_values(corpus.labels.select([name])).values()
+    return [None if value != value else value for value in found]
+
+
+def training_problem(
+    fitted: FittedModel, corpus: Any, owner: str
+) -> tuple[Problem, IntArray | None]:
+    """The documents of a corpus and their groups; raise unless the model was fitted to them."""
+    check_corpus(corpus, owner)
+    counts, design = read_documents(fitted, corpus, None, owner)
+    content = fitted.state.content
+    problem = make_problem(counts, design, fitted.scaling, fitted.priors, content=content)
+    if getattr(corpus, "fingerprint", None) == fitted.source.fingerprint:
+        return problem, None
+    groups = None if corpus.groups is None else group_numbers(corpus.groups)
+    if fingerprint(corpus.counts, problem.design, groups) != fitted.source.fingerprint:
+        raise ValueError(
+            f"`corpus` of {owner} must be the documents that the model was fitted to, "
+            f"{fitted.n_documents} in number, with the same labels and groups and in the same order."
+        )
+    return problem, groups
 
 
 def transformed_parts(
@@ -44,6 +220,44 @@ def transformed(
 ) -> FloatArray:
     """Topic proportions of all documents [M, T], as `HDSP.transform` returns them."""
     return np.concatenate([part for _, part in transformed_parts(fitted, X, labels, n_jobs)])
+
+
+def probability_parts(
+    fitted: FittedModel,
+    X: Any,
+    target: str,
+    labels: object = None,
+    values: Sequence[Any] | None = None,
+    prior: bool = True,
+    method: LabelMethod | None = None,
+    n_jobs: int | None = None,
+) -> Iterator[tuple[Any, Arrays]]:
+    """Yield documents with the columns of `HDSP.predict_labels`: all, or part by part on disk."""
+    owner = "HDSP.predict_labels"
+    check_flag(prior, "prior", owner)
+    if method is not None:
+        check_choice(method, LABEL_METHODS, "method", owner)
+    candidates = make_candidates(fitted, target, values, prior)
+    regression = None
+    if method != "generative":
+        with make_executor(None, n_jobs):
+            regression = fitted.label_regression(target)
+        if regression is None and method is not None:
+            raise ValueError(
+                f"{owner} cannot calibrate {target!r}: too few training documents have a value. "
+                'Choose `method="generative"`.'
+            )
+    for part, counts, design in document_parts(fitted, X, labels, owner):
+        with make_executor(None, n_jobs):
+            known = fitted.space.values(design)
+            chances = label_chances(fitted, regression, counts, known, candidates)
+        yield part, dict(zip(candidates.names, chances.T, strict=True))
+
+
+def joined_columns(parts: Iterable[tuple[Any, Arrays]]) -> Arrays:
+    """The columns of all documents, from those of parts."""
+    tables = [columns for _, columns in parts]
+    return {name: np.concatenate([table[name] for table in tables]) for name in (tables or [{}])[0]}
 
 
 def document_topic_columns(

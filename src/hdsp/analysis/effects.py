@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import groupby, product
+from itertools import compress, groupby, product
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.analysis.contrasts import Contrast, contrast_matrix, make_contrasts, percentile_ends
 from hdsp.analysis.design import (
+    Contrast,
     DesignMatrix,
+    contrast_matrix,
     formula_of,
     is_cluster,
+    make_contrasts,
     make_design,
+    percentile_ends,
     pooled_groups,
     regression_space,
 )
@@ -220,19 +223,13 @@ class TopicRegression:
         """Estimates of contrasts, [C, T]; NaN if only one document has a label."""
         design, linear = self._design, self._linear
         rare = [len(row.labels) == 1 and design.is_rare[row.second.label] for row in contrasts]
-        jointly, added = (
-            [row for row, alone in zip(contrasts, rare, strict=True) if alone == one_by_one]
-            for one_by_one in (False, True)
-        )
-        parts = []
-        if jointly or not added:
-            parts.append(linear.estimate(self._contrast_rows(jointly)))
-        if added:
-            columns = design.values.tocsc()[:, [row.second.label for row in added]]
+        jointly = [row for row, alone in zip(contrasts, rare, strict=True) if not alone]
+        parts = [linear.estimate(self._contrast_rows(jointly))] if jointly or not any(rare) else []
+        if any(rare):
+            labels = [row.second.label for row in compress(contrasts, rare)]
             with make_executor(None, None):
-                parts.append(linear.estimate_added(csr_array(columns)))
-        place = np.argsort(np.argsort(rare, kind="stable"))
-        estimates = stack_estimates(parts).take(place)
+                parts.append(linear.estimate_added(csr_array(design.values.tocsc()[:, labels])))
+        estimates = stack_estimates(parts).take(np.argsort(np.argsort(rare, kind="stable")))
         single = np.array([self._is_single(row) for row in contrasts], dtype=np.bool_)
         for part in (estimates.value, estimates.robust, estimates.classical):
             part[single] = np.nan
@@ -293,45 +290,39 @@ class TopicRegression:
     ) -> None:
         """Name labels whose effects are NaN; those of single documents only if they were named."""
         lost = np.flatnonzero(np.isnan(estimates.value).all(axis=1))
-        unknown = [contrasts[n] for n in lost.tolist()]
-        single = [row.label for row in unknown if self._is_single(row) and is_named]
-        others = [row.label for row in unknown if not self._is_single(row)]
-        for names, reason in (
-            (single, "only one document has each of these labels"),
-            (others, "the documents do not separate them from other labels"),
-        ):
-            if names:
-                shown = quoted(dict.fromkeys(names), _NAMED)
-                warn_caller(
-                    f"The effects of {shown} cannot be estimated: {reason}.", IntervalWarning
-                )
+        unknown = [contrasts[n] for n in lost]
+        names = [row.label for row in unknown if is_named or not self._is_single(row)]
+        if names:
+            warn_caller(
+                f"The effects of {quoted(dict.fromkeys(names), _NAMED)} cannot be estimated: only "
+                "one document has each, or the documents do not separate them from other labels.",
+                IntervalWarning,
+            )
 
     def _check_values(self, contrast: Contrast, asked: Any, owner: str) -> None:
         """Warn of values beyond those of training; raise if no others have an effect."""
         block = self._space.schema.block(contrast.block)
-        known, ordered = self._space.single_values(block.name), True
-        if known is None:
-            known, ordered = csr_array(self._reading.values[:, [contrast.second.label]]).data, False
         places = np.array([side.value for side in (contrast.first, contrast.second) if side])
-        nearest = np.clip(places, known.min(), known.max())
-        if ordered:
-            nearest = known[np.abs(known[:, None] - places).argmin(axis=0)]
-        beyond = np.abs(places - nearest) > (_SAME if ordered else _BEYOND * np.ptp(known))
-        main = self._space.depends(block.name)[0]
-        if not beyond.any() or (isinstance(main, Spline) and main.period is not None):
+        known = self._space.single_values(block.name)
+        if known is not None:
+            if np.abs(known[:, None] - places).min(axis=0).max() > _SAME:
+                shown = [f"{value:.6g}" for value in known * block.scale[0] + block.mean[0]]
+                raise ValueError(
+                    f"`contrast` of {owner} must be two values of {block.name!r}: {listed(shown)}, "
+                    f"got {asked!r}."
+                )
             return
-        values = quoted(value for value, far in zip(asked, beyond, strict=True) if far)
-        known = known * block.scale[0] + block.mean[0]
-        if ordered:
-            raise ValueError(
-                f"`contrast` of {owner} must be two values of {block.name!r}: "
-                f"{listed([f'{value:.6g}' for value in known])}, got {values}."
+        known = csr_array(self._reading.values[:, [contrast.second.label]]).data
+        low, high = known.min(), known.max()
+        main = self._space.depends(block.name)[0]
+        beyond = max(low - places.min(), places.max() - high) > _BEYOND * (high - low)
+        if beyond and not (isinstance(main, Spline) and main.period is not None):
+            low, high = np.array([low, high]) * block.scale[0] + block.mean[0]
+            warn_caller(
+                f"`contrast` of {owner} goes from {asked[0]!r} to {asked[1]!r}, and {block.name!r} "
+                f"runs from {low:.6g} to {high:.6g} in the documents: the effect is extrapolated.",
+                IntervalWarning,
             )
-        warn_caller(
-            f"`contrast` of {owner} goes to {values}, and {block.name!r} runs from "
-            f"{known.min():.6g} to {known.max():.6g} in the documents: the effect is extrapolated.",
-            IntervalWarning,
-        )
 
     def levels(self, label: str, level: float = 0.9) -> Any:
         """Expected proportions at the values of a label, with intervals.

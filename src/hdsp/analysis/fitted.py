@@ -16,9 +16,9 @@ from hdsp.analysis import reading as readings
 from hdsp.analysis import softmax as regressions
 from hdsp.analysis.correlations import Correlations, correlate_topics
 from hdsp.analysis.design import partial_columns, regression_space
-from hdsp.analysis.groups import TopicGroups
 from hdsp.analysis.reading import FOLDS, WEIGHTS, LeftOut, Reading, Weight
 from hdsp.analysis.softmax import SoftmaxRegression
+from hdsp.analysis.topics import TopicGroups
 from hdsp.analysis.words import WordFactors, learn_word_factors
 from hdsp.corpus import LabelSchema, ReadingSettings, TextSettings
 from hdsp.execution.executor import make_executor

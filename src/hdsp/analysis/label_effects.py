@@ -11,9 +11,9 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 
 from hdsp.analysis.design import formula_of, row_levels
+from hdsp.analysis.documents import check_words, column_values, in_memory
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel
-from hdsp.analysis.new_documents import check_words, column_values, in_memory
 from hdsp.analysis.reading import WEIGHTS, LeftOut, Reading, Weight, estimate_proportions
 from hdsp.analysis.refits import Refits, refit_effects
 from hdsp.analysis.topics import Columns

@@ -9,7 +9,7 @@ regression learns the weight of the sum.
 A number is predicted through its values, which are alternatives like the levels of a category.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
@@ -18,12 +18,10 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack, vstack
 from scipy.special import expit, softmax
 
-from hdsp.analysis.new_documents import document_parts
 from hdsp.analysis.softmax import group_rows
-from hdsp.checks import check_choice, check_flag, check_known
+from hdsp.checks import check_known
 from hdsp.corpus import Kind, LabelSchema
 from hdsp.corpus.columns import level_name, parse_number
-from hdsp.execution.executor import make_executor
 from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.storage.codec import Limits
 
@@ -74,31 +72,30 @@ class Candidates(NamedTuple):
 
 def make_candidates(model: "FittedModel", target: Any, values: Any, prior: bool) -> Candidates:
     """The candidates for the labels `target`: levels, values or tags."""
-    schema = model.schema
-    names = [block.name for block in schema.blocks if block.columns]
-    check_known(target, names, "target", _OWNER, "labels that the model was trained with")
+    schema, missing = model.schema, model.missing()
+    names = [
+        block.name
+        for block in schema.blocks
+        if not missing[schema.slices()[block.name]].all()
+        and (block.kind != "number" or len(block.columns) == 1)
+    ]
+    check_known(target, names, "target", _OWNER, "labels that documents had in training")
     own, block = schema.slices()[target], schema.block(target)
-    if model.missing()[own].all():
-        raise ValueError(
-            f"`target` of {_OWNER} must be labels that documents had in training. {target!r} had "
-            "no value in any of them."
-        )
-    if values is not None and (
-        isinstance(values, str)
-        or not isinstance(values, (Sequence, np.ndarray))
-        or len(set(map(str, values))) < max(len(values), 1)
-    ):
+    given = [] if values is None or isinstance(values, str) else list(map(str, values))
+    if values is not None and (not given or len(set(given)) < len(given)):
         raise ValueError(
             f"`values` of {_OWNER} must be a list of values, each named once. Got {values!r}."
         )
     if block.kind == "number":
-        if len(block.columns) != 1:
-            raise ValueError(
-                f"`target` of {_OWNER} must be a single number. Got {target!r}, which has "
-                f"{len(block.columns)} columns. Train with a table, a column for each."
-            )
         observed, middle, unit = model.number_values(target)[0], block.mean[0], block.scale[0]
-        numbers = _numbers(middle, unit, values, observed)
+        # Values were standardised in single precision, which keeps six digits.
+        numbers = np.unique([float(f"{number:.6g}") for number in middle + unit * observed])
+        if values is not None:
+            numbers = np.array([parse_number(value) for value in values], dtype=np.float64)
+        if not (np.abs(numbers - middle) <= _MAX_DISTANCE * unit).all():
+            raise ValueError(
+                f"`values` of {_OWNER} must be numbers near those of training. Got {values!r}."
+            )
         shown, coded = tuple(f"{number:.10g}" for number in numbers), (numbers - middle) / unit
         positions = np.abs(coded[:, None] - observed).argmin(axis=1)
         columns = np.full(len(coded), own.start)
@@ -106,76 +103,33 @@ def make_candidates(model: "FittedModel", target: Any, values: Any, prior: bool)
         wanted = block.columns if values is None else values
         shown = tuple(level_name(value) or repr(value) for value in wanted)
         for name in shown:
-            check_known(
-                name, block.columns, "values", _OWNER, f"among those of {target!r} in training"
-            )
+            what = f"among those of {target!r} in training"
+            check_known(name, block.columns, "values", _OWNER, what)
         positions = np.array([block.columns.index(name) for name in shown])
         columns, coded = own.start + positions, np.ones(len(shown))
-    entries = csr_array(
-        (coded, columns, np.arange(len(shown) + 1)), shape=(len(shown), schema.n_labels)
-    )
+    entries = coded, columns, np.arange(len(shown) + 1)
+    coded_values = csr_array(entries, shape=(len(shown), schema.n_labels))
     log_prior = model.label_prior(target)[positions] if prior else np.zeros(len(shown))
-    return Candidates(target, shown, positions, entries, log_prior)
+    return Candidates(target, shown, positions, coded_values, log_prior)
 
 
-def _numbers(middle: float, unit: float, values: Any, observed: FloatArray) -> FloatArray:
-    """The values of a number to choose from."""
-    if values is None:
-        # Values were standardised in single precision, which keeps six digits.
-        return np.unique([float(f"{number:.6g}") for number in middle + unit * observed])
-    numbers = np.array([parse_number(value) for value in values], dtype=np.float64)
-    near = np.abs(numbers - middle) <= _MAX_DISTANCE * unit
-    if not near.all():
-        raise ValueError(
-            f"`values` of {_OWNER} must be numbers near those of training, from "
-            f"{middle - _MAX_DISTANCE * unit:.4g} to {middle + _MAX_DISTANCE * unit:.4g}. Got "
-            f"{values[int(near.argmin())]!r}."
-        )
-    return numbers
-
-
-def probability_parts(
+def label_chances(
     fitted: "FittedModel",
-    X: Any,
-    target: str,
-    labels: object = None,
-    values: Sequence[Any] | None = None,
-    prior: bool = True,
-    method: LabelMethod | None = None,
-    n_jobs: int | None = None,
-) -> Iterator[tuple[Any, Arrays]]:
-    """Yield documents with the columns of `HDSP.predict_labels`: all, or part by part on disk."""
-    check_flag(prior, "prior", _OWNER)
-    if method is not None:
-        check_choice(method, LABEL_METHODS, "method", _OWNER)
-    candidates = make_candidates(fitted, target, values, prior)
-    regression = None
-    if method != "generative":
-        with make_executor(None, n_jobs):
-            regression = fitted.label_regression(target)
-        if regression is None and method is not None:
-            raise ValueError(
-                f"{_OWNER} cannot calibrate {target!r}: too few training documents have a value. "
-                'Choose `method="generative"`.'
-            )
-    for part, counts, design in document_parts(fitted, X, labels, _OWNER):
-        known = fitted.space.values(design)
-        with make_executor(None, n_jobs):
-            if regression is None:
-                score = _generative_scores(fitted, counts, known, candidates)
-            else:
-                evidence = word_evidence(counts, fitted.label_counts(target))
-                proportions = fitted.posterior_of_words(counts)
-                features = label_features(fitted.schema, target, evidence, proportions, known)
-                score = regression.scores(evidence, features)[:, candidates.positions]
-        chances = probabilities(fitted.schema.kind(target), score + candidates.log_prior)
-        yield part, dict(zip(candidates.names, chances.T, strict=True))
-
-
-def joined_columns(parts: Iterable[tuple[Any, Arrays]]) -> Arrays:
-    """The columns of all documents, from those of parts."""
-    tables = [columns for _, columns in parts]
-    return {name: np.concatenate([table[name] for table in tables]) for name in (tables or [{}])[0]}
+    regression: "LabelRegression | None",
+    counts: csr_array,
+    known: csr_array,
+    candidates: Candidates,
+) -> FloatArray:
+    """Probabilities of candidates given words and other labels, [M, C]; without one by Bayes."""
+    target, schema = candidates.target, fitted.schema
+    if regression is None:
+        scores = _generative_scores(fitted, counts, known, candidates)
+    else:
+        evidence = word_evidence(counts, fitted.label_counts(target))
+        proportions = fitted.posterior_of_words(counts)
+        features = label_features(schema, target, evidence, proportions, known)
+        scores = regression.scores(evidence, features)[:, candidates.positions]
+    return probabilities(schema.kind(target), scores + candidates.log_prior)
 
 
 def _generative_scores(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.analysis.contrasts import Setting, column_numbers, set_label
+from hdsp.analysis.design import Setting, column_numbers, set_label
 from hdsp.analysis.regression import Estimates
 from hdsp.analysis.softmax import MOST_COLUMNS, group_rows, mean_expected
 from hdsp.analysis.topics import Columns, topic_part
@@ -69,9 +69,8 @@ def shown_values(
 
 def level_columns(regression: "TopicRegression", label: str, level: float) -> Columns:
     """The columns of `TopicRegression.levels`."""
-    owner = "TopicRegression.levels"
-    check_share(level, "level", owner)
-    return _columns(regression, _check_label(regression, label, owner), None, None, level)
+    block = _check_label(regression, label, level, "TopicRegression.levels")
+    return _columns(regression, block, None, None, level)
 
 
 def curve_columns(
@@ -83,38 +82,36 @@ def curve_columns(
 ) -> Columns:
     """The columns of `TopicRegression.curve`."""
     owner = "TopicRegression.curve"
-    check_share(level, "level", owner)
     check_whole(n, "n", 2)
-    block = _check_label(regression, label, owner)
+    block, schema = _check_label(regression, label, level, owner), regression._space.schema
     if block.kind != "number":
         raise ValueError(
             f"`label` of {owner} must be numeric. {label!r} is of kind {block.kind}: use `levels`."
         )
-    known = {own.name: own for own in regression._space.schema.blocks if own.kind == "category"}
     if by is not None:
-        check_known(by, known, "by", owner, "a category of the formula")
-    return _columns(regression, block, None if by is None else known[by], n, level)
+        categories = [own.name for own in schema.blocks if own.kind == "category"]
+        check_known(by, categories, "by", owner, "a category of the formula")
+    return _columns(regression, block, None if by is None else schema.block(by), n, level)
 
 
 def observed_means(
     regression: "TopicRegression", label: str, by: str | None, n: int
 ) -> dict[str, tuple[FloatArray, FloatArray]]:
     """Mean values [B] and proportions [B, T] of documents in bins of a number, by level."""
-    space, values = regression._space, regression._reading.values
-    block = _check_label(regression, label, "hdsp.plots.curve")
-    start = space.schema.slices()[label].start
-    numbers = column_numbers(values, start) * block.scale[0] + block.mean[0]
-    groups: dict[str, IntArray] = {"": np.arange(len(numbers))}
+    space = regression._space
+    block, start = space.schema.block(label), space.schema.slices()[label].start
+    numbers = column_numbers(regression._reading.values, start) * block.scale[0] + block.mean[0]
+    known = np.flatnonzero(~np.isnan(numbers))
+    groups = {"": known}
     if by is not None:
-        groups = {own.name: own.rows for own in shown_values(regression, space.schema.block(by))}
+        shown = shown_values(regression, space.schema.block(by))
+        groups = {own.name: np.intersect1d(known, own.rows) for own in shown}
     means = {}
     for name, rows in groups.items():
-        rows = rows[~np.isnan(numbers[rows])]
+        order = rows[np.argsort(numbers[rows], kind="stable")]
+        bins = np.array_split(order, min(n, len(order)))
         if space.single_values(label) is not None:
-            bins = [rows[numbers[rows] == value] for value in np.unique(numbers[rows])]
-        else:
-            order = rows[np.argsort(numbers[rows], kind="stable")]
-            bins = [part for part in np.array_split(order, n) if len(part)]
+            bins = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
         shares = np.array([_mean_proportions(regression, part) for part in bins])
         means[name] = np.array([numbers[part].mean() for part in bins]), shares
     return means
@@ -208,8 +205,11 @@ def _mean_proportions(regression: "TopicRegression", rows: IntArray) -> FloatArr
     return topics.sum(np.asarray(share / share.sum() @ proportions))
 
 
-def _check_label(regression: "TopicRegression", label: str, owner: str) -> BlockSchema:
+def _check_label(
+    regression: "TopicRegression", label: str, level: float, owner: str
+) -> BlockSchema:
     """A label column of the formula; numbers of several columns have no levels."""
+    check_share(level, "level", owner)
     schema, used = regression._space.schema, regression._space.used_labels
     known = {
         block.name: block

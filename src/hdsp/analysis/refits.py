@@ -12,10 +12,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from hdsp import progress
-from hdsp.analysis.contrasts import Contrast
+from hdsp.analysis.design import Contrast
+from hdsp.analysis.documents import check_corpus, check_words, training_problem
 from hdsp.analysis.effects import TopicRegression, interval_values
 from hdsp.analysis.fitted import FittedModel, topic_tokens
-from hdsp.analysis.new_documents import check_corpus, check_words, training_problem
 from hdsp.analysis.reading import LeftOut, estimate_proportions
 from hdsp.analysis.regression import Estimates, adjust_p
 from hdsp.analysis.topics import Columns, topic_part

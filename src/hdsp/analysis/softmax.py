@@ -15,8 +15,8 @@ from scipy.sparse import csr_array, hstack, vstack
 from scipy.special import softmax
 
 from hdsp import kernels
-from hdsp.analysis.groups import TopicGroups
 from hdsp.analysis.regression import Estimates, intraclass_correlation
+from hdsp.analysis.topics import TopicGroups
 from hdsp.numerics import BoolArray, FloatArray, IntArray
 from hdsp.storage.codec import SMALLEST, Limits
 

@@ -56,7 +56,7 @@ def predict(options: Namespace) -> None:
     model = load(options)
     corpus = read_documents(options, model, target=options.target)
     with progress.task(f"Predicting {options.target} of {len(corpus):,} documents"):
-        from hdsp.analysis.label_prediction import probability_parts
+        from hdsp.analysis.documents import probability_parts
 
         schema, target = model.label_schema_, options.target
         given = {"values": options.values, "prior": not options.no_prior, "n_jobs": model.n_jobs}

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.analysis.checks import cell_columns, check_sentence
+from hdsp.analysis.documents import in_memory
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.label_effects import read_corpus
-from hdsp.analysis.new_documents import in_memory
 from hdsp.analysis.topics import word_share
 from hdsp.corpus import Corpus, StoredCorpus
 from hdsp.corpus.splitting import Splitter, is_unspaced, splitter, stems

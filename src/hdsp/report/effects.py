@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
-from hdsp.analysis.contrasts import percentile_ends
+from hdsp.analysis.design import percentile_ends
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.label_effects import effect_columns, own_regression

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from hdsp import progress
-from hdsp.analysis.documents import check_text_of_each
-from hdsp.analysis.new_documents import check_corpus
+from hdsp.analysis.documents import check_corpus, check_text_of_each
 from hdsp.analysis.topics import word_share
 from hdsp.corpus import Corpus
 from hdsp.report.documents import document_view
