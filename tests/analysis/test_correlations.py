@@ -82,13 +82,6 @@ def test_dependent_documents_have_wider_intervals():
     assert few.degrees == 2
 
 
-def test_order_of_documents_does_not_matter():
-    counts, topics, _ = simulated(300, 5)
-    first, second = correlations(counts, topics), correlations(counts[::-1], topics)
-    for name in ("values", "errors"):
-        np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=1e-5)
-
-
 def fitted(**options):
     counts, topics, _ = simulated(300, 7, together=0.6)
     tags = [["odd"] if row % 2 else [] for row in range(300)]

@@ -68,14 +68,6 @@ def test_numbers_inside_functions_enter_as_splines(name):
     assert (np.diff(bound) >= -1e-6 * np.abs(bound[1:])).all()
 
 
-def test_curves_level_off_with_bands():
-    curve = fitted("levelling").estimate_effects().curve("price", n=9)
-    assert (curve["lower"] < curve["expected"]).all()
-    assert (curve["expected"] < curve["upper"]).all()
-    rise = curve.pivot(index="value", columns="topic", values="expected").to_numpy()
-    assert np.abs(rise[5] - rise[3]).max() > 2 * np.abs(rise[8] - rise[6]).max()
-
-
 def test_files_hold_functions_of_the_package_alone(tmp_path):
     own = fitted("levelling")
     with pytest.raises(ValueError, match=r"cannot store the scaling function Custom.*joblib"):

@@ -249,18 +249,3 @@ def test_many_values_with_ties_have_probabilities_that_sum_to_1(method):
     table = model.predict_labels(counts, "votes", method=method)
     assert table.columns.is_unique
     np.testing.assert_allclose(table.sum(axis=1), 1.0)
-
-
-def test_rare_tags_add_up_to_their_rates_in_new_documents():
-    """Evidence of training documents is that of words of other documents."""
-    tags = {"rare_tags": 20, "rare_documents": 120, "null_tags": 0}
-    labels = LabelDesign(2, **tags, levels=0, numbers=0, null_numbers=0)
-    sizes = {"n_topics": 6, "n_words": 600, "overlap": 0.3, "document_length": 40.0}
-    corpus, _ = make_corpus(3_000, **sizes, labels=labels, random_state=2)
-    train, fresh = corpus[:500], corpus[500:]
-    model = HDSP(12, random_state=2, n_jobs=1, max_iter=40, tol=0.01).fit(train)
-    rare = [name for name in model.label_names_ if name.startswith("rare")]
-    found = model.predict_labels(fresh, "tags")[rare].to_numpy()
-    known = train.labels.block("tags")
-    number = known.values[:, [known.columns.index(name) for name in rare]].sum()
-    assert 0.94 < found.sum() / len(fresh) / (number / len(train)) < 1.06

@@ -9,7 +9,6 @@ from scipy.sparse import csr_array, vstack
 
 from hdsp import HDSP, Corpus
 from hdsp.analysis.reading import LeftOut, estimate_proportions, folds
-from hdsp.analysis.regression import LinearRegression
 from hdsp.execution.executor import InProcess
 from hdsp.metrics import match_topics
 from hdsp.model.data import make_problem
@@ -51,19 +50,6 @@ def test_the_reading_is_unbiased_given_the_topics(words):
     for errors in (error.T, lacking):
         z = np.array([own.mean() / own.std() * np.sqrt(len(own)) for own in errors])
         assert np.sqrt((z**2).mean()) < 1.5
-
-
-def test_a_label_that_goes_with_length_has_no_effects():
-    """Of 20 and of 200 words, with topics that share half of their words."""
-    topics, p = draw_topics(10, 200, overlap=0.5), []
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        long = np.arange(300) % 2
-        share = rng.dirichlet(np.full(10, 0.2), size=300)
-        counts = draw_counts(share, topics, np.where(long, 200, 20), rng)
-        found = LinearRegression(np.column_stack([np.ones(300), long]), read_with(counts, topics))
-        p.append(found.estimate(np.array([[0.0, 1.0]])).p[0])
-    assert 0.03 < (np.array(p) < 0.1).mean() <= 0.13
 
 
 def test_the_reading_agrees_with_its_definition(model, fitted, corpus):
@@ -170,16 +156,6 @@ def test_topics_that_are_mixtures_of_others_have_a_large_condition():
     assert apart < 100.0 < 1e4 < near
 
 
-def test_the_order_of_documents_does_not_matter():
-    rng = np.random.default_rng(0)
-    topics = draw_topics(4, 60)
-    counts = draw_counts(rng.dirichlet(np.ones(4), 90), topics, 30, rng)
-    order = rng.permutation(90)
-    np.testing.assert_array_equal(
-        read_with(counts[order], topics), read_with(counts, topics)[order]
-    )
-
-
 def problem_of(fitted, corpus):
     return make_problem(corpus.counts, csr_array((len(corpus), 0)), fitted.scaling, fitted.priors)
 
@@ -189,43 +165,31 @@ def without(fitted, problem, fold, **options):
     return LeftOut(problem, fitted.state, LocalSettings(), InProcess(), **options).without(fold)
 
 
-def test_a_fold_is_read_with_topics_that_lack_it(fitted, corpus):
-    problem = problem_of(fitted, corpus[:N_TRAIN])
-    chosen = folds(problem) == 1
-    part, rest = (problem.take(np.flatnonzero(rows)) for rows in (chosen, ~chosen))
-    prior = fitted.priors.topic_prior
-
-    def word_counts(problem, state):
-        return fit_documents(problem, state, None, LocalSettings(), InProcess())[1].word_counts
-
-    topics = np.maximum(fitted.state.topics - word_counts(part, fitted.state), prior)
-    state = replace(fitted.state, topics=topics.astype(np.float32))
-    wanted = (word_counts(rest, state) + prior).astype(np.float32)
-    np.testing.assert_allclose(without(fitted, problem, 1).topics, wanted, rtol=1e-6)
-    # Of very many documents, none matters.
-    assert without(fitted, problem, 0, learned_from=1_000_000) is fitted.state
-
-
-def test_reading_goes_on_from_fitted_documents(fitted, corpus):
-    """In two passes over the documents outside the fold, between which topics are learned."""
-    problem = problem_of(fitted, corpus[:N_TRAIN])
-    documents, _ = fit_documents(problem, fitted.state, None, SETTLED, InProcess())
-    chosen, prior = folds(problem) == 1, fitted.priors.topic_prior
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_fold_is_read_with_topics_that_lack_it(fitted, corpus, goes_on):
+    """From fitted documents in two passes over the others, between which topics are learned."""
+    problem, prior = problem_of(fitted, corpus[:N_TRAIN]), fitted.priors.topic_prior
+    documents = None
+    if goes_on:
+        documents, _ = fit_documents(problem, fitted.state, None, SETTLED, InProcess())
     found = without(fitted, problem, 1, documents=documents)
+    inside, outside = (np.flatnonzero((folds(problem) == 1) == wanted) for wanted in (True, False))
 
     def after_a_pass(rows, state, documents):
-        part = problem.take(np.flatnonzero(rows))
+        part = problem.take(rows)
         found, sums = fit_documents(part, state, documents, LocalSettings(), InProcess())
         return found, sums.word_counts
 
-    _, own = after_a_pass(chosen, fitted.state, documents.rows(np.flatnonzero(chosen)))
-    topics = np.maximum(fitted.state.topics - own, prior)
-    others = documents.rows(np.flatnonzero(~chosen))
-    for _ in range(2):
+    own, others = (documents.rows(rows) if goes_on else None for rows in (inside, outside))
+    topics = fitted.state.topics - after_a_pass(inside, fitted.state, own)[1]
+    topics = np.maximum(topics, prior)
+    for _ in range(1 + goes_on):
         state = replace(fitted.state, topics=topics.astype(np.float32))
-        others, words = after_a_pass(~chosen, state, others)
+        others, words = after_a_pass(outside, state, others)
         topics = words + prior
     np.testing.assert_allclose(found.topics, topics, rtol=1e-6)
+    # Of very many documents, none matters.
+    assert without(fitted, problem, 0, learned_from=1_000_000) is fitted.state
 
 
 def test_copies_are_left_out_together(fitted, corpus):

@@ -90,30 +90,6 @@ def test_bias_reduced_variances_agree_with_their_definition(weighted):
             np.testing.assert_allclose(own, np.maximum(by_pairs, alone**2), rtol=1e-8)
 
 
-def test_groups_of_single_documents_change_no_robust_error():
-    design, proportions, weights, _ = documents()
-    alone = LinearRegression(design, proportions, weights).estimate(ALL)
-    single = LinearRegression(design, proportions, weights, np.arange(M)[::-1]).estimate(ALL)
-    np.testing.assert_allclose(single.robust, alone.robust, rtol=1e-10)
-    # Kish's number of documents minus one stands for Bell and McCaffrey's degrees.
-    np.testing.assert_allclose(single.degrees, alone.degrees, rtol=0.1)
-
-
-def test_two_arms_of_equal_groups_are_welchs_test():
-    """Means of groups 1, 3 against 4, 6, 11: by hand."""
-    means = np.array([1.0, 3.0, 4.0, 6.0, 11.0])
-    within = np.tile([-1.0, 0.0, 1.0], 5)
-    group = np.repeat(np.arange(5), 3)
-    design = np.column_stack([np.ones(15), group >= 2])
-    found = LinearRegression(design, (means[group] + within)[:, None], None, group)
-    estimate = found.estimate(np.array([[0.0, 1.0]]))
-    assert estimate.value[0, 0] == pytest.approx(5.0)
-    # Variances of means: 2 in the first arm, 13 in the second.
-    assert estimate.robust[0, 0] ** 2 == pytest.approx(2.0 / 2 + 13.0 / 3)
-    # (1/2 + 1/3)^2 / ((1/2)^2 / 1 + (1/3)^2 / 2), with equal variances.
-    assert estimate.degrees[0, 0] == pytest.approx((25 / 36) / (1 / 4 + 1 / 18))
-
-
 @pytest.mark.parametrize("grouped", [False, True])
 def test_the_wider_interval_counts(grouped):
     design, proportions, _, groups = documents()
@@ -216,35 +192,6 @@ def test_collinear_columns_are_dropped():
     estimates = found.estimate(contrasts)
     np.testing.assert_allclose(estimates.value[:2], wanted.coefficients[1:3], rtol=1e-8)
     assert np.isnan([estimates.value[2], estimates.p[2]]).all()
-
-
-@pytest.mark.parametrize("grouped", [False, True])
-def test_no_estimable_effect_depends_on_the_reference_levels(grouped):
-    """Two categories and their products with an empty cell, in any order of columns."""
-    rng = np.random.default_rng(0)
-    one, two = rng.integers(3, size=M), rng.integers(2, size=M)
-    one[(one == 2) & (two == 1)] = 0
-    pairs = np.array([(i, j) for i in range(3) for j in range(2)])
-
-    def rows_of(one, two):
-        products = (one[:, None] * 2 + two[:, None]) == np.arange(6)
-        return np.column_stack([np.ones(len(one)), np.eye(3)[one], np.eye(2)[two], products])
-
-    design, cells, proportions = rows_of(one, two), rows_of(*pairs.T), rng.normal(size=(M, T))
-    contrasts = np.vstack([cells, cells[0] - cells[2], cells[4] - cells[1], cells[5] - cells[4]])
-    wanted = None
-    for seed in range(6):
-        order = np.random.default_rng(seed).permutation(design.shape[1])
-        groups = np.arange(M) % 13 if grouped else None
-        estimates = LinearRegression(design[:, order], proportions, None, groups)
-        estimates = estimates.estimate(contrasts[:, order])
-        wanted = wanted or estimates
-        unknown = np.isnan(estimates.value).all(axis=1)
-        np.testing.assert_array_equal(np.flatnonzero(unknown), [5, 8])
-        for name in ("value", "robust", "classical"):
-            np.testing.assert_allclose(getattr(estimates, name), getattr(wanted, name), rtol=1e-7)
-    means = [proportions[(one == i) & (two == 0)].mean(axis=0) for i in range(3)]
-    np.testing.assert_allclose(wanted.value[[0, 2, 4]], means, rtol=1e-7)
 
 
 @pytest.mark.parametrize("grouped", [False, True])

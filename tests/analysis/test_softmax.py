@@ -9,7 +9,6 @@ from sklearn.linear_model import LogisticRegression
 
 from hdsp.analysis import softmax
 from hdsp.analysis.softmax import (
-    RIDGES,
     SoftmaxRegression,
     fit_softmax,
     group_documents,
@@ -38,28 +37,6 @@ def tokens_of(design, seed=0, n_tokens=30):
     return rng.multinomial(n_tokens, share).astype(np.float32)
 
 
-def test_the_objective_has_its_gradient(monkeypatch):
-    """By finite differences."""
-    design, calls, original = labels(), [], softmax.minimize
-
-    def spy(*given, **options):
-        calls.append(given)
-        return original(*given, **options)
-
-    monkeypatch.setattr(softmax, "minimize", spy)
-    fit_softmax(with_ones(csr_array(design)), tokens_of(design), 3.0)
-    objective, start = calls[0][:2]
-    rng = np.random.default_rng(1)
-    for point in (start, start + 2.0 * rng.normal(size=start.shape)):
-        _, gradient = objective(point)
-        for _ in range(4):
-            # The kernel is in single precision, so that steps are long.
-            direction = rng.normal(size=point.shape)
-            after, before = (objective(point + step * direction)[0] for step in (0.03, -0.03))
-            slope = (after - before) / 0.06
-            assert slope == pytest.approx(gradient @ direction, rel=5e-3, abs=1e-4)
-
-
 @pytest.mark.parametrize("ridge", [0.5, 30.0])
 def test_the_solution_agrees_with_scikit_learn(ridge):
     design = labels()
@@ -76,16 +53,6 @@ def test_the_solution_agrees_with_scikit_learn(ridge):
     _, gradient = plain.penalised_loss(with_ones(csr_array(design)).toarray(), tokens, ridge, found)
     # Of 7,200 tokens.
     assert np.abs(gradient).max() < 0.5
-
-
-def test_weaker_ridges_fit_training_documents_better():
-    design = labels()
-    tokens, rows = tokens_of(design), with_ones(csr_array(design))
-    found = [fit_softmax(rows, tokens, ridge) for ridge in RIDGES]
-    size = [(weights[1:] ** 2).sum() for weights in found]
-    loss = [plain.penalised_loss(rows.toarray(), tokens, 0.0, weights)[0] for weights in found]
-    assert (np.diff(size) > 0).all()
-    assert (np.diff(loss) < 0).all()
 
 
 def words_of(effect, seed=0, n_documents=600):
@@ -195,31 +162,3 @@ def test_bands_agree_with_the_whole_hessian(columns, tolerance):
         wide = student.ppf(0.95, degrees) * np.sqrt(robust)
         classical = student.ppf(0.95, M - 1) * np.sqrt(excess * variance)
         np.testing.assert_allclose(half, np.maximum(wide, classical), rtol=tolerance)
-
-
-def test_bands_cover_true_means():
-    """Of levels of 50, 40 and 10%, and along a number."""
-    at = csr_array(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0], [1, 0, -1.0]]))
-    settings = [(csr_array(at[[u]]), np.ones(1)) for u in range(5)]
-    truth, inside = np.random.default_rng(3).normal(size=(4, T)), []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        levels = rng.choice(3, 200, p=[0.5, 0.4, 0.1])
-        design = csr_array(np.column_stack([levels == 1, levels == 2, rng.normal(size=200)]))
-        proportions = spread_around(predict(truth, design), rng)
-        weights, half = bands(design, proportions, settings, 1e-2, 1e-4, tol=1e-6)
-        inside.append(np.abs(predict(weights, at) - predict(truth, at)) <= half)
-    assert (np.mean(inside, axis=(0, 2)) > 0.84).all()
-    assert 0.87 < np.mean(inside) < 0.97
-
-
-def test_bands_allow_for_groups():
-    """Documents that come in identical fives say no more than one of them."""
-    rng = np.random.default_rng(0)
-    design, proportions = csr_array(labels(n_documents=100)), np.full((100, T), 1 / T)
-    proportions, settings = spread_around(proportions, rng), [(design[:5], np.full(5, 0.2))]
-    once, five = (
-        bands(csr_array(design[rows]), proportions[rows], settings, 1e-2, 1e-6, rows)[1]
-        for rows in (np.arange(100), np.repeat(np.arange(100), 5))
-    )
-    np.testing.assert_allclose(five, once, rtol=0.06)

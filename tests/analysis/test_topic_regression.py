@@ -333,24 +333,6 @@ def test_rare_labels_are_regressed_one_by_one(model):
         np.testing.assert_allclose(effects_of(table, f"t{j}", "upper"), upper, atol=1e-5)
 
 
-def test_redundant_tags_have_no_effects_and_change_no_others(model):
-    """Two tags that always go together, and one that every document has."""
-    rng = np.random.default_rng(0)
-    often, twin = rng.random(M) < 0.6, rng.random(M) < 0.2
-    tags = [
-        ["all"] + ["often"] * one + ["t1", "t2"] * two
-        for one, two in zip(often.tolist(), twin.tolist(), strict=True)
-    ]
-    with pytest.warns() as caught:
-        table = model.estimate_effects("~ names", table_of(names=tags)).effects()
-    said = " ".join(str(warning.message) for warning in caught)
-    assert re.search(r"Dropped 'all'(,| and) 't2': linear", said)
-    assert set(table.loc[table["effect"].isna(), "label"]) == {"all", "t1", "t2"}
-    design = np.column_stack([np.ones(M), often, twin]).astype(float)
-    wanted = LinearRegression(design, model.proportions_).coefficients[1]
-    np.testing.assert_allclose(effects_of(table, "often"), wanted, atol=1e-9)
-
-
 def test_the_order_of_documents_and_labels_does_not_matter(model, frame):
     fitted_model = model._model
     wanted, order = model.label_effects(), np.random.default_rng(0).permutation(M)
@@ -401,18 +383,6 @@ def test_other_documents_and_further_labels(model, frame):
     one = lacking.estimate_effects("~ x", frame[["x"]]).effects()
     two = lacking.estimate_effects("~ x", corpus=corpus).effects()
     pd.testing.assert_frame_equal(one, two)
-
-
-def test_placebo_labels_have_few_effects(model):
-    """Also of very few documents."""
-    p = []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        names = np.array(["some", "few", "five"])
-        own = rng.random((M, 3)) < (0.3, 0.05, 5 / M)
-        labels = table_of(placebo=[names[row].tolist() for row in own])
-        p += model.estimate_effects("~ placebo", labels).effects()["p"].tolist()
-    assert 0.03 < (np.array(p) < 0.1).mean() < 0.12
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ REFUSED = {
     "topics nothing.hdsp": "nothing.hdsp",
     "topics model.hdsp --n-words 0": "--n-words: must be an integer >= 1",
     "topics model.hdsp -o topics.xls": "does not specify a format",
-    "topics model.hdsp --find silkk": "Did you mean 'silk'",
+    "topics model.hdsp --find silkk": "such as: 'silk'. Got 'silkk'",
     "topics model.hdsp --names missing.json": "No such file or directory: 'missing.json'.",
     "topics model.hdsp --names seeds.json": "is not a file of topic names",
     "topics model.hdsp --merge 1,2": "--merge makes a new model: name it with -o, such as merged",

@@ -198,8 +198,8 @@ def training_problem(
     groups = None if corpus.groups is None else group_numbers(corpus.groups)
     if fingerprint(corpus.counts, problem.design, groups) != fitted.source.fingerprint:
         raise ValueError(
-            f"`corpus` of {owner} must be the documents that the model was fitted to, "
-            f"{fitted.n_documents} in number, with the same labels and groups and in the same order."
+            f"`corpus` of {owner} must be the documents that the model was fitted to, with the "
+            "same labels and groups and in the same order."
         )
     return problem, groups
 

@@ -268,36 +268,32 @@ class TopicRegression:
         check_share(level, "level", owner)
         contrasts = self._contrasts(labels, contrast, owner)
         estimates = self._estimate(contrasts)
-        q = adjust_p(estimates.p)
+        values = interval_values(estimates, level, "effect")
         if most is not None and most < len(contrasts):
             ratio = np.abs(estimates.value) / np.maximum(estimates.error(), 1e-12)
             order = np.argsort(-np.nan_to_num(ratio).max(axis=1), kind="stable")
             strongest = np.sort(order[:most])
             contrasts = [contrasts[row] for row in strongest]
-            estimates, q = estimates.take(strongest), q[strongest]
-        names: Columns = {"label": [row.label for row in contrasts]}
-        names["contrast"] = [row.description for row in contrasts]
+            values = {name: own[strongest] for name, own in values.items()}
         carriers = [int(self._design.carriers[row.labels].sum()) for row in contrasts]
-        values = interval_values(estimates, level, "effect", q)
         values["n_documents"] = np.array(carriers, dtype=np.int64)[:, None]
         wanted = [labels] if isinstance(labels, str) else labels or ()
         is_named = any(name not in self._space.schema.slices() for name in wanted)
-        self._warn_unknown(contrasts, estimates, is_named)
-        return rows_by_topic(self, names, values)
-
-    def _warn_unknown(
-        self, contrasts: Sequence[Contrast], estimates: Estimates, is_named: bool
-    ) -> None:
-        """Name labels whose effects are NaN; those of single documents only if they were named."""
-        lost = np.flatnonzero(np.isnan(estimates.value).all(axis=1))
-        unknown = [contrasts[n] for n in lost]
-        names = [row.label for row in unknown if is_named or not self._is_single(row)]
-        if names:
+        lost = np.flatnonzero(np.isnan(values["effect"]).all(axis=1))
+        unknown = [contrasts[n] for n in lost.tolist()]
+        unknown = [row for row in unknown if is_named or not self._is_single(row)]
+        if unknown:
             warn_caller(
-                f"The effects of {quoted(dict.fromkeys(names), _NAMED)} cannot be estimated: only "
-                "one document has each, or the documents do not separate them from other labels.",
+                f"The effects of {quoted(dict.fromkeys(row.label for row in unknown), _NAMED)} "
+                "cannot be estimated: only one document has each, or the documents do not "
+                "separate them from other labels.",
                 IntervalWarning,
             )
+        names = {
+            "label": [row.label for row in contrasts],
+            "contrast": [row.description for row in contrasts],
+        }
+        return rows_by_topic(self, names, values)
 
     def _check_values(self, contrast: Contrast, asked: Any, owner: str) -> None:
         """Warn of values beyond those of training; raise if no others have an effect."""
@@ -418,7 +414,7 @@ class TopicRegression:
             "contrast": [row.description for row in first for _ in second],
             "by": [other.description for _ in first for other in second],
         }
-        values = interval_values(estimates, level, "difference", adjust_p(estimates.p))
+        values = interval_values(estimates, level, "difference")
         return self._table(rows_by_topic(self, columns, values))
 
     def test(self) -> Any:
@@ -579,7 +575,7 @@ def _coefficient_lines(names: Sequence[str], estimates: Estimates, topic: int) -
 
 
 def interval_values(
-    estimates: Estimates, level: float, name: str, q: FloatArray
+    estimates: Estimates, level: float, name: str
 ) -> dict[str, FloatArray | IntArray]:
     """The columns of estimates [C, T], named, with their intervals and tests."""
     half = estimates.half_width(level)
@@ -589,5 +585,5 @@ def interval_values(
         "upper": estimates.value + half,
         "standard_error": estimates.error(level),
         "p": estimates.p,
-        "q": q,
+        "q": adjust_p(estimates.p),
     }

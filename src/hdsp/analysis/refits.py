@@ -17,7 +17,7 @@ from hdsp.analysis.documents import check_corpus, check_words, training_problem
 from hdsp.analysis.effects import TopicRegression, interval_values
 from hdsp.analysis.fitted import FittedModel, topic_tokens
 from hdsp.analysis.reading import LeftOut, estimate_proportions
-from hdsp.analysis.regression import Estimates, adjust_p
+from hdsp.analysis.regression import Estimates
 from hdsp.analysis.topics import Columns, topic_part
 from hdsp.checks import check_whole, listed
 from hdsp.execution.executor import InProcess
@@ -109,7 +109,7 @@ def refit_effects(
     matched = (similarity >= SAME).mean(axis=0)
     pooled = pool_refits(regression._estimate(contrasts), values, level)
     own = np.tile([matched[list(k)].min() for k in fitted.groups.members], (len(contrasts), 1))
-    found = interval_values(pooled, level, "effect", adjust_p(pooled.p)) | {"matched": own}
+    found = interval_values(pooled, level, "effect") | {"matched": own}
     return {name: np.ravel(values).tolist() for name, values in found.items()}
 
 

@@ -106,12 +106,11 @@ def _satterthwaite(length: FloatArray, within: FloatArray, products: FloatArray)
 
 def adjust_p(p: FloatArray) -> FloatArray:
     """Benjamini and Hochberg's q values of all p values that are not NaN."""
+    from scipy.stats import false_discovery_control
+
     q, known = np.full(p.shape, np.nan), ~np.isnan(p)
-    values = p[known]
-    order = np.argsort(-values, kind="stable")
-    adjusted = values[order] * len(values) / np.arange(len(values), 0, -1)
-    values[order] = np.minimum(np.minimum.accumulate(adjusted), 1.0)
-    q[known] = values
+    if known.any():
+        q[known] = false_discovery_control(p[known])
     return q
 
 

@@ -14,7 +14,7 @@ A label column's strength a is the one that predicts training documents best tha
 factors have seen. Columns whose words predict nothing have no factors.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -32,7 +32,7 @@ from hdsp.checks import check_known, check_share, check_whole
 from hdsp.kernels import run_ranges
 from hdsp.model.reading import group_share
 from hdsp.model.versions import Versions
-from hdsp.numerics import FloatArray, sample_rows
+from hdsp.numerics import FloatArray, IntArray, sample_rows
 from hdsp.storage.codec import SMALLEST, Limits, require
 
 if TYPE_CHECKING:
@@ -382,47 +382,41 @@ def topic_word_columns(
     check_share(level, "level", owner)
     check_whole(n_words, "n_words", 1)
     check_known(topic, (None, *numbers), "topic", owner, "the number of a topic")
-    chosen = numbers if topic is None else [topic]
+    chosen = np.arange(len(numbers)) if topic is None else np.array([topic])
     if by is None:
         share = word_share(fitted)
-        top = [np.argsort(-share[k], kind="stable")[:n_words] for k in chosen]
-        tables = [{"word": w, "probability": share[k, w]} for k, w in zip(chosen, top, strict=True)]
+        top = np.argsort(-share[chosen], axis=1, kind="stable")[:, :n_words]
+        topics, words = np.repeat(chosen, top.shape[1]), top.ravel()
+        found: dict[str, Any] = {"word": words, "probability": share[topics, words]}
     else:
-        tables = _words_by_level(fitted, chosen, by, n_words, level)
-    topics = [k for k, table in zip(chosen, tables, strict=True) for _ in table["word"]]
-    found = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
-    table: Columns = {name: values.tolist() for name, values in found.items()}
+        found = _words_by_level(fitted, chosen, by, n_words, level)
+        topics = found.pop("topic")
+    table: Columns = {name: np.asarray(values).tolist() for name, values in found.items()}
     table["word"] = [fitted.source.words[i] for i in table["word"]]
-    return {"topic": topics, **name_column(fitted, topics), **table}
+    return {"topic": topics.tolist(), **name_column(fitted, topics), **table}
 
 
 def _words_by_level(
-    fitted: "FittedModel", topics: Iterable[int], by: str, n_words: int, level: float
-) -> list[dict[str, Any]]:
+    fitted: "FittedModel", chosen: IntArray, by: str, n_words: int, level: float
+) -> dict[str, Any]:
     """Of each topic, the words that any level uses most, with the probability in every level."""
+    import pandas as pd
+
     owner = "HDSP.topic_words"
     versions, category, levels = _levels(fitted, owner)
     check_known(by, [category], "by", owner, "the `content` of the model")
     tokens, weight = _tokens(fitted, versions), fitted.topic_tokens()
-    found = word_ratios(tokens, versions.spread, level)
     share = group_share(fitted.state).reshape(len(tokens), len(levels) + 1, -1) * weight
     share = fitted.groups.sum(share)[:, 1:] / fitted.groups.sum(weight)
-    names, tables = ("ratio", "lower", "upper"), []
-    for topic in topics:
-        top = np.argsort(-share[..., topic].max(axis=1), kind="stable")[:n_words]
-        rows = found["topic"] == topic
-        limits = np.full((len(names), *share.shape[:2]), np.nan)
-        limits[:, found["word"][rows], found["label"][rows]] = [found[name][rows] for name in names]
-        tables.append(
-            {
-                "word": np.repeat(top, len(levels)),
-                "label": np.array(levels * len(top), dtype=object),
-                "probability": share[top, :, topic].ravel(),
-                **dict(zip(names, limits[:, top].reshape(len(names), -1), strict=True)),
-                "n": tokens[top, :, topic].ravel(),
-            }
-        )
-    return tables
+    top = np.argsort(-share.max(axis=1)[:, chosen], axis=0, kind="stable")[:n_words].T
+    place = np.broadcast_arrays(chosen[:, None, None], top[:, :, None], np.arange(len(levels)))
+    topics, words, labels = (own.ravel() for own in place)
+    asked = pd.DataFrame({"topic": topics, "word": words, "label": labels})
+    asked["probability"] = share[words, labels, topics]
+    ratios = pd.DataFrame(word_ratios(tokens, versions.spread, level)).drop(columns="n")
+    found = asked.merge(ratios, how="left").assign(n=tokens[words, labels, topics])
+    found["label"] = np.array(levels, dtype=object)[labels]
+    return {str(name): found[name].to_numpy() for name in found}
 
 
 def _levels(fitted: "FittedModel", owner: str) -> tuple[Versions, str, list[str]]:
