@@ -262,7 +262,7 @@ def thinned(seed, data):
 def interaction(seed, data):
     """Averaged effects under an interaction, against an additive formula and least squares."""
     file = Path(data) / "clothing_reviews.parquet"
-    corpus = read_table(file, categories="category", numeric="rating", group="product_id")
+    corpus = read_table(file, categories="category", numeric="rating", groups="product_id")
     products = np.array(corpus.groups)
     rng = np.random.default_rng([8, seed])
     names = rng.permutation(np.unique(products))

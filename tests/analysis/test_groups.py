@@ -39,7 +39,7 @@ def test_a_table_has_a_column_of_groups(tmp_path):
     path = tmp_path / "texts.csv"
     frame = pd.DataFrame({"text": ["one cat", "two cats", "a cat sat"], "author": ["ann", None, 3]})
     frame.to_csv(path, index=False)
-    assert read_table(path, group="author").groups == ("ann", "", "3")
+    assert read_table(path, groups="author").groups == ("ann", "", "3")
 
 
 def test_groups_that_are_none_are_refused():

@@ -197,18 +197,6 @@ def test_a_huge_sparse_matrix_is_not_made_dense():
     assert labels.block("numbers").columns == ("label_9999",)
 
 
-def test_kinds_of_matrix_columns():
-    labels = Labels.from_matrix([[1, 0], [0, 1]], kinds=["number", "tags"])
-    assert repr(labels) == "Labels(2 documents: tags 'labels' 1, number 'label_0')"
-    assert labels.block("label_0").values.data.tolist() == [1.0, 0.0]
-    for kinds in (["tags"], ["tags", "x"]):
-        message = "`kinds` must be 'tags' or 'number' for each of the 2 columns of `matrix` of Lab"
-        with pytest.raises(ValueError, match=message):
-            Labels.from_matrix([[1, 0]], kinds=kinds)
-    with pytest.raises(ValueError, match="'labels' of tags must store ones only"):
-        Labels.from_matrix([[1], [3]], kinds=["tags"])
-
-
 value = st.one_of(st.none(), st.integers(-3, 3), st.floats(-5, 5, width=16))
 row = st.fixed_dictionaries(
     {

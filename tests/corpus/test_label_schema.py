@@ -70,8 +70,8 @@ def test_encoding_stores_what_is_observed_and_nothing_else(schema):
     [([], 0.0, 1.0), ([0.1] * 3, 0.1, 1.0), ([7.0], 7.0, 1.0), ([1.0, 2.0], 1.5, 0.5)],
 )
 def test_mean_and_scale(values, mean, scale):
-    matrix = [[v] for v in [*values, np.nan]]
-    block = LabelSchema.of(Labels.from_matrix(matrix, kinds=["number"])).blocks[0]
+    frame = pd.DataFrame({"n": [*values, np.nan]})
+    block = LabelSchema.of(Labels.from_frame(frame, numeric="n")).blocks[0]
     assert (block.mean, block.scale) == ((mean,), (scale,))
 
 

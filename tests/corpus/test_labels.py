@@ -2,6 +2,7 @@ import pickle
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,9 +64,9 @@ def test_one_integer_selects_one_document(labels):
 
 @given(st.lists(st.sampled_from([None, 0.0, -1.5, 3.0]), min_size=1, max_size=8), st.data())
 def test_a_stored_zero_survives_every_selection(values, data):
-    numbers = Labels.from_matrix([[np.nan if v is None else v] for v in values], kinds=["number"])
+    numbers = Labels.from_frame(pd.DataFrame({"n": values}), numeric="n")
     rows = data.draw(st.lists(st.integers(0, len(values) - 1), max_size=10))
-    selected = numbers[rows].block("label_0").values
+    selected = numbers[rows].block("n").values
     observed = [values[row] for row in rows if values[row] is not None]
     assert selected.data.tolist() == observed
     assert np.diff(selected.indptr).tolist() == [values[row] is not None for row in rows]

@@ -107,14 +107,15 @@ def test_stems(settings):
 
 def test_stems_are_stored_with_a_model(tmp_path):
     texts = ["cats run and dogs run", "taxes and voting minister"] * 12
-    corpus = Corpus.from_texts(texts, stem="english")
+    corpus = Corpus.from_texts(texts, text_settings=TextSettings(stem="english"))
     assert corpus.words == ("cat", "dog", "minist", "run", "tax", "vote")
     path = tmp_path / "a.csv"
     path.write_text("text\n" + "\n".join(texts))
-    assert read_table(path, stem="en").words == corpus.words
+    stems = TextSettings(stem="en")
+    assert read_table(path, text_settings=stems).words == corpus.words
     fit_quietly(HDSP(2, init="nmf", max_iter=3), corpus, None).save(tmp_path / "m.hdsp")
     model = HDSP.load(tmp_path / "m.hdsp")
     assert model.text_settings_.stem == "english"
     assert read_table(path, like=model).counts.sum() == corpus.counts.sum()
     with pytest.raises(ValueError, match="`text_settings` of read_table must be those of `like`"):
-        read_table(path, like=model, stem="german")
+        read_table(path, like=model, text_settings=TextSettings(stem="german"))

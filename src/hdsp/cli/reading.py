@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from hdsp.corpus import Corpus, TextSettings
     from hdsp.estimator import HDSP
 
-# Parameters of readers that are called otherwise than the options.
-_RENAMED = {"groups": "group", "ids": "id", "metadata": "labels"}
 _KINDS = (("tags", "tags"), ("category", "categories"), ("number", "numeric"))
 
 
@@ -83,10 +81,10 @@ def read_file(file: str, options: Namespace, **more: Any) -> "Corpus":
     """Read a file with the options, and with those of `more` arguments that its reader takes."""
     read = find_reader(file, options.format)
     arguments, takes = _arguments(read, file, options), signature(read).parameters
-    if "labels" in takes and not {"words", "like"} & {*arguments, *more}:
+    if takes.keys() >= {"words", "metadata"} and not {"words", "like"} & {*arguments, *more}:
         raise ValueError(f"{file} contains counts: name the file of its words with --words.")
     needs_table = chosen(options, LABELS) and options.metadata is None
-    if needs_table and not {"labels", "metadata"}.isdisjoint(takes):
+    if needs_table and "metadata" in takes:
         raise ValueError(f"Labels of {file} are columns of a table: name it with --metadata.")
     if "like" not in more:
         arguments["text_settings"] = text_settings(options)
@@ -100,12 +98,12 @@ def read_file(file: str, options: Namespace, **more: Any) -> "Corpus":
 def _arguments(read: Callable[..., object], file: str, options: Namespace) -> dict[str, Any]:
     """The chosen options as arguments of a reader; raise if one does not apply."""
     takes, values = signature(read).parameters, chosen(options, LABELS, FILE)
-    names = {name: name if name in takes else _RENAMED.get(name) for name in values}
-    settings = dict.fromkeys(chosen(options, TEXT), "text_settings")
-    for name, parameter in (names | settings).items():
+    parameters = {name: name for name in values}
+    parameters |= dict.fromkeys(chosen(options, TEXT), "text_settings")
+    for name, parameter in parameters.items():
         if parameter not in takes and name != "format":
             raise ValueError(f"--{name.replace('_', '-')} does not apply to {file}: leave it out.")
-    return {names[name] or name: value for name, value in values.items()}
+    return values
 
 
 def prepare_files(options: Namespace, folder: str, like: object = None) -> "Corpus":

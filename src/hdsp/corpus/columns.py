@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
-from hdsp.checks import check_known, check_length, check_matrix, check_not_infinite, count_of
+from hdsp.checks import check_known, check_length, check_matrix, check_not_infinite
 from hdsp.corpus.frames import as_series, is_frame, is_series, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, Names, label_kinds
 from hdsp.exceptions import LabelDataWarning
@@ -467,11 +467,6 @@ def matrix_blocks(
     if kinds is None:
         other = entries.col[(entries.data != 1.0) & ~np.isnan(entries.data)]
         is_number = np.bincount(other, minlength=n_columns) > 0
-    elif len(kinds) != n_columns or not set(kinds) <= {"tags", "number"}:
-        raise ValueError(
-            f"`kinds` must be 'tags' or 'number' for each of the {count_of(n_columns, 'column')} "
-            f"of {subject}. Got {list(kinds)!r}. Pass a table to have categories."
-        )
     else:
         is_number = np.array([kind == "number" for kind in kinds], dtype=np.bool_)
     tags, numbers = np.flatnonzero(~is_number), np.flatnonzero(is_number)

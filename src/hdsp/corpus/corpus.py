@@ -123,7 +123,6 @@ class Corpus:
         like: object = None,
         ids: Iterable[str] | None = None,
         groups: Any = None,
-        stem: str | None = None,
     ) -> Self:
         """Count the words of texts.
 
@@ -144,9 +143,6 @@ class Corpus:
             The documents' names.
         groups : iterable of values, default=None
             The group of each document, where documents of a group are not independent.
-        stem : str, default=None
-            The language, or its code, in which words are counted by their stems: "english" counts
-            "runs" and "running" as "run".
 
         Returns
         -------
@@ -175,7 +171,7 @@ class Corpus:
             texts = [empty if is_missing(text) else text for text in given]
         documents = list(check_texts(texts, owner))
         known_labels = as_labels(labels, len(documents), owner)
-        settings, words = counting_rules(text_settings, like, owner, stem)
+        settings, words = counting_rules(text_settings, like, owner)
         counts, words = settings.count(documents, words)
         return cls(counts, words, known_labels, text_settings=settings, ids=ids, groups=groups)
 

@@ -136,8 +136,7 @@ class LabelBlock:
         if (self.values.data != 1.0).any():
             raise ValueError(
                 f"{subject} of {self.kind} must store ones only. "
-                f"Got {self.values.data[self.values.data != 1.0][0]}. Make it a number, which a "
-                "matrix can be by `Labels.from_matrix(matrix, kinds=...)`."
+                f"Got {self.values.data[self.values.data != 1.0][0]}. Make it a number."
             )
         if self.kind == "category" and (np.diff(self.values.indptr) > 1).any():
             row = int(np.argmax(np.diff(self.values.indptr) > 1))
@@ -224,19 +223,16 @@ class Labels:
         return cls((make_block(name, "tags", rows, "`tags` of Labels.from_tags"),), len(rows))
 
     @classmethod
-    def from_matrix(
-        cls, matrix: Any, kinds: Sequence[Literal["tags", "number"]] | None = None
-    ) -> Self:
+    def from_matrix(cls, matrix: Any) -> Self:
         """Read a matrix of labels.
 
         Parameters
         ----------
         matrix : sparse or dense array of shape [M, J]
-            The labels; NaN is missing. Column j is called "label_j".
-        kinds : sequence of {"tags", "number"}, default=None
-            Kind of each column. By default a column of only 0 and 1 is a tag, all of them one
-            block "labels", and any other column is a number. Each number column of a dense matrix
-            is a block; those of a sparse matrix are one block "numbers" that is not centred.
+            The labels; NaN is missing. Column j is called "label_j". A column of only 0 and 1 is a
+            tag, all of them one block "labels", and any other column is a number. Each number
+            column of a dense matrix is a block; those of a sparse matrix are one block "numbers"
+            that is not centred.
 
         Returns
         -------
@@ -245,7 +241,7 @@ class Labels:
         """
         from hdsp.corpus.columns import matrix_blocks
 
-        return cls(*matrix_blocks(matrix, "`matrix` of Labels.from_matrix", kinds=kinds))
+        return cls(*matrix_blocks(matrix, "`matrix` of Labels.from_matrix"))
 
     @classmethod
     def from_frame(

@@ -260,7 +260,7 @@ def storable_settings(settings: TextSettings | None, place: str) -> TextSettings
 
 
 def counting_rules(
-    text_settings: object, like: object, owner: str, stem: str | None = None
+    text_settings: object, like: object, owner: str
 ) -> tuple[TextSettings, tuple[str, ...] | None]:
     """Return settings, and the words to count if `like` or a fitted vectoriser has them.
 
@@ -268,8 +268,6 @@ def counting_rules(
     counts everywhere.
     """
     settings, words = as_text_settings(text_settings, owner)
-    if stem is not None:
-        text_settings = settings = replace(settings, stem=stem)
     if like is None:
         return settings, words
     known = getattr(like, "text_settings", getattr(like, "text_settings_", None))

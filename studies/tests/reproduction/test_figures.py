@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hdsp import Labels
@@ -14,7 +15,7 @@ from hdsp_studies.reproduction.studies.figure_9 import thinned
 def two_kinds(n_documents=60):
     """Five tags and a number, of which some are zero, for every document."""
     tags = Labels.from_tags([["a", "b", "c", "d", "e"]] * n_documents)
-    numbers = Labels.from_matrix(np.arange(n_documents)[:, None] % 3.0, ["number"])
+    numbers = Labels.from_frame(pd.DataFrame({"number": np.arange(n_documents) % 3.0}))
     return Labels((*tags.blocks, *numbers.blocks), n_documents)
 
 

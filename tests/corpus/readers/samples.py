@@ -138,7 +138,7 @@ def write_samples(folder: Path) -> dict[str, Sample]:
     vocabulary.write_text("\n".join(WORDS) + "\n")
     label_table = folder / "labels.csv"
     label_table.write_text(csv_text(), encoding="utf-8")
-    counts = partial(read_counts, words=vocabulary, labels=label_table, **labels)
+    counts = partial(read_counts, words=vocabulary, metadata=label_table, **labels)
     csv, uci = csv_text().encode(), uci_text().encode()
     contents: dict[str, tuple[Callable[..., Corpus], str, bytes]] = {
         "csv": (table, "table.csv", csv),

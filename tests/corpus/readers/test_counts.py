@@ -39,10 +39,7 @@ def test_words_and_labels(name, tmp_path):
         assert [block.name for block in corpus.labels.blocks] == ["tags", "kind", "rating"]
         assert corpus.text_settings is None
     form = {"docword": "uci"}.get(name.split(".")[0], name.split(".")[1])
-    values = ["a", "b", None, "b", "a"]
-    for given in (values, np.array(values, dtype=object)):
-        corpus = read_counts(io.BytesIO(content), list(WORDS), given, format=form)
-        assert corpus.labels.names == ("a", "b")
+    assert read_counts(io.BytesIO(content), list(WORDS), format=form).words == WORDS
     # Without words, those that occur, by number.
     nameless = read_counts(tmp_path / name)
     first = int(form != "ldac")
@@ -67,9 +64,8 @@ def test_words_like_those_of_a_corpus(name, tmp_path):
 def test_wrong_labels_words_and_options(tmp_path):
     path = write(tmp_path, "a.ldac", ldac_text())
     table = write(tmp_path, "labels.csv", "kind\na\n")
-    message = "`labels` of read_counts must have one row for each of the 5 documents, but got 1 row"
+    message = "`metadata` of read_counts must have one row for each of the 5 documents, but got 1"
     check_error(message, read_counts, path, WORDS, table, categories="kind")
-    check_error(message, read_counts, path, WORDS, ["a"])
     for content, message in (
         ("a\nb\n a \nc\n", "must have unique words, but got 'a' more than once."),
         (b"a\n\xff\n", "words.txt, line 2: this is not utf-8 text"),
@@ -77,10 +73,9 @@ def test_wrong_labels_words_and_options(tmp_path):
     ):
         check_error(message, read_counts, path, write(tmp_path, "words.txt", content))
     for options, message in (
-        ({"labels": table}, "`tags`, `categories` or `numeric` of read_counts must name the col"),
+        ({"metadata": table}, "`tags`, `categories` or `numeric` of read_counts must name the col"),
         ({"format": "csv"}, "`format` of read_counts must be one of 'ldac', 'uci',"),
-        ({"format": "mallet", "labels": ["a"]}, "`labels` of read_counts does not apply to the"),
-        ({"format": "svmlight", "kind": "class"}, "`kind` of read_counts must be one of 'tags'"),
+        ({"format": "mallet", "metadata": table}, "`metadata` of read_counts does not apply to"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             read_counts(path, **options)
@@ -97,19 +92,18 @@ def test_wrong_labels_words_and_options(tmp_path):
 )
 def test_wrong_numbers(name, line, first, tmp_path):
     """No number of a word out of range reaches compiled code, and no count that is none."""
-    options = {"zero_based": True} if name == "a.svm" else {}
     by_range = f"the number of a word should be a whole number from {first} to {first + 3}, "
     for value in ("-1", "1.5", "nan", "77", "1000000000000", "9" * 25, "x", "1e400"):
         path = write(tmp_path, name, line.format(word=value, count=2))
         rule = by_range if value != "x" and name != "a.svm" else name
-        check_error(rule, read_counts, path, WORDS, **options)
+        check_error(rule, read_counts, path, WORDS)
     for value in ("-1", "nan", "inf", "1e400", "1e300", "1e"):
         path = write(tmp_path, name, line.format(word=3, count=value))
         rule = name if value == "1e" else f"{name}: `counts` of Corpus must be n"
-        check_error(rule, read_counts, path, WORDS, **options)
+        check_error(rule, read_counts, path, WORDS)
     path = write(tmp_path, name, line.format(word=3, count="0.5"))
     expected = line.count(":1") + 0.5 + 3 * (first == 1)
-    assert read_counts(path, WORDS, **options).n_tokens == expected
+    assert read_counts(path, WORDS).n_tokens == expected
 
 
 HUGE = 1000000000000
@@ -176,11 +170,11 @@ def test_svmlight_that_scikit_learn_writes(zero_based, tmp_path):
     dump_svmlight_file(
         csr_array(COUNTS), csr_array(labels), path, zero_based=zero_based, multilabel=True
     )
-    for option in ("auto", zero_based):
-        corpus = read_counts(path, WORDS, zero_based=option)
-        np.testing.assert_array_equal(corpus.counts.toarray(), COUNTS)
-        assert corpus.labels.names == ("0", "1", "2")
-        np.testing.assert_array_equal(corpus.labels.blocks[0].values.toarray(), labels)
+    corpus = read_counts(path, WORDS)
+    np.testing.assert_array_equal(corpus.counts.toarray(), COUNTS)
+    assert repr(corpus.labels.blocks[0]) == "tags 'labels' 3"
+    assert corpus.labels.names == ("0", "1", "2")
+    np.testing.assert_array_equal(corpus.labels.blocks[0].values.toarray(), labels)
 
 
 def test_labels_and_words_of_svmlight(tmp_path):
@@ -190,20 +184,18 @@ def test_labels_and_words_of_svmlight(tmp_path):
     assert corpus.words == ("w1", "w2", "w3")
     assert corpus.counts.toarray().tolist() == [[2, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
     assert corpus.labels.names == ("-1", "1", "2")
-    message = "a.svm, row 3: a document should have one category, but has 1, 2; pass kind='tags"
-    check_error(message, read_counts, path, kind="category")
     path = write(tmp_path, "a.svm", "1.5 1:2\n 1:2\n2 2:1\n")
-    assert read_counts(path, kind="number").labels.blocks[0].values.data.tolist() == [1.5, 2]
-    assert read_counts(path, kind="category").labels.names == ("1.5", "2")
+    assert read_counts(path).labels.blocks[0].values.data.tolist() == [1.5, 2]
+    path = write(tmp_path, "a.svm", "1 1:2\n 1:2\n2 2:1\n")
+    assert repr(read_counts(path).labels.blocks[0]) == "category 'labels' 2"
     path = write(tmp_path, "a.svm", "inf 1:2\n")
-    check_error("must be finite", read_counts, path, kind="number")
+    check_error("must be finite", read_counts, path)
     # Words are numbered from 0 if there is one.
     path = write(tmp_path, "a.svm", "1 4:1\n")
     assert read_counts(path, WORDS).counts.toarray().tolist() == [[0, 0, 0, 1]]
-    check_error("it has 5 words, but `words` has 4", read_counts, path, WORDS, zero_based=True)
+    check_error("it has 4 words, but `words` has 3", read_counts, path, WORDS[:3])
     path = write(tmp_path, "a.svm", "1 0:1 3:1\n")
     assert read_counts(path, WORDS).counts.toarray().tolist() == [[1, 0, 0, 1]]
-    check_error("Invalid index 0", read_counts, path, WORDS, zero_based=False)
 
 
 def test_a_repeated_word_adds_up_and_lines_are_not_sorted(tmp_path):
@@ -247,7 +239,7 @@ def test_a_folder(folder, tmp_path):
     assert corpus.labels.blocks == ()
     table = "file,kind\nsub/c,x\nelsewhere,z\nb.txt,y\na,x\nempty,\n"
     metadata = write(tmp_path, "letters.csv", table)
-    described = read_folder(str(folder), metadata, categories="kind", id="file")
+    described = read_folder(str(folder), metadata, categories="kind", ids="file")
     assert described.labels.blocks[0].columns == ("x", "y", "z")
     assert described.labels.blocks[0].values.indices.tolist() == [0, 1, 0]
     assert read_folder(folder, pattern="*.md").ids == ("note.md",)

@@ -334,7 +334,7 @@ def test_like_a_corpus(tmp_path):
 def test_like_a_model_reads_all_that_is_not_named(tmp_path):
     rows = "cat dog;u,v;1,5;x;d1\nhouse garden;v;2;y;d2\n" * 10
     path = write(tmp_path, "a.csv", "body;tags;n;author;id\n" + rows)
-    options = {"ids": "id", "group": "author", "delimiter": ";", "decimal": ","}
+    options = {"ids": "id", "groups": "author", "delimiter": ";", "decimal": ","}
     corpus = read_table(path, "body", tags="tags", numeric="n", tag_separator=",",
                         text_settings=TextSettings(max_df=1.0), **options)  # fmt: skip
     model = HDSP(3, max_iter=2, tol=1.0, random_state=0).fit(corpus)

@@ -7,17 +7,17 @@ from functools import partial, update_wrapper
 from inspect import Signature, signature
 from itertools import chain
 from pathlib import PurePath
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from hdsp.checks import check_choice, count_of
-from hdsp.corpus.columns import as_labels, level_name, make_block
+from hdsp.checks import check_length, count_of
+from hdsp.corpus.columns import make_block
 from hdsp.corpus.corpus import Corpus
 from hdsp.corpus.counting import remap_columns
 from hdsp.corpus.frames import as_series
-from hdsp.corpus.labels import KINDS, Kind, Labels, Names, label_kinds
+from hdsp.corpus.labels import Kind, Labels, Names, label_kinds
 from hdsp.corpus.readers.opening import (
     FileOrPath,
     FilePath,
@@ -45,10 +45,10 @@ COUNT_FORMATS: dict[str, tuple[str, ...]] = {
     "mallet": (".mallet",),
 }
 # What applies to some formats only.
-_LABEL_OPTIONS = {"labels", "tags", "categories", "numeric", "tag_separator"}
+_LABEL_OPTIONS = {"metadata", "tags", "categories", "numeric", "tag_separator"}
 _OPTIONS = {
     **{name: {"words", *_LABEL_OPTIONS} for name in ("ldac", "uci", "mtx")},
-    "svmlight": {"words", "kind", "zero_based"},
+    "svmlight": {"words"},
     "mallet": {"tag_separator", "text_settings"},
 }
 # Whole numbers up to here are exact as floats.
@@ -58,14 +58,12 @@ _LARGEST = 2**53
 def read_counts(
     path: FileOrPath,
     words: FilePath | Sequence[str] | None = None,
-    labels: object = None,
+    metadata: FilePath | None = None,
     tags: Names = (),
     categories: Names = (),
     numeric: Names = (),
     *,
     format: str | None = None,
-    kind: Kind = "tags",
-    zero_based: bool | Literal["auto"] = "auto",
     tag_separator: str | None = None,
     text_settings: object = None,
     like: object = None,
@@ -79,22 +77,20 @@ def read_counts(
         The file, which may be compressed. LDA-C has a line "N word:count word:count ..." per
         document, with words numbered from 0. UCI ("docword") has the numbers of documents, words
         and counts on three lines, and then lines "document word count", numbered from 1. SVMlight
-        and LIBSVM have lines "1,3 word:count ...", with numbers as labels. Matrix Market has a
-        sparse matrix of documents by words. MALLET has lines "id label text".
+        and LIBSVM have lines "1,3 word:count ...", with numbers as labels, and words numbered from
+        0 if a 0 occurs; labels are tags if a document has several, otherwise numbers if one has
+        decimals, and otherwise categories. Matrix Market has a sparse matrix of documents by words.
+        MALLET has lines "id label text".
     words : path or sequence of str, default=None
         The words, or a file with one per line. Without them, the words are those that occur,
         called "w" and their number.
-    labels : path, Labels, table, matrix, list or None, default=None
-        A table with one row per document, in a file that `read_table` could read; or labels in
-        any form that `HDSP.fit` takes. Not for SVMlight and MALLET, whose files have labels.
+    metadata : path, default=None
+        A table with one row per document, in a file that `read_table` could read. Not for
+        SVMlight and MALLET, whose files have labels.
     tags, categories, numeric : str or sequence of str, default=()
         Columns of that table, as for `read_table`.
     format : {"ldac", "uci", "svmlight", "mtx", "mallet"}, default=None
         The format; by the file's name if it is None.
-    kind : {"tags", "category", "number"}, default="tags"
-        What the labels of SVMlight are.
-    zero_based : bool or "auto", default="auto"
-        Whether the words of SVMlight are numbered from 0; with "auto" they are if a 0 occurs.
     tag_separator : str, default=None
         What separates tags that are written as one text, such as ``";"`` in "a;b". MALLET's label
         is a category without it.
@@ -118,7 +114,6 @@ def read_counts(
         If there is no such file.
     """
     owner, name = "read_counts", name_of(path)
-    check_choice(kind, KINDS, "kind", owner)
     if format is None and PurePath(name).name.lower().startswith("docword"):
         format = "uci"
     kinds = label_kinds(tags, categories, numeric, owner)
@@ -126,12 +121,13 @@ def read_counts(
     known = target if words is None else read_words(words, encoding)
     with as_path(path) as source:
         format = format_of(name, format, COUNT_FORMATS, owner)
-        if labels is not None and "labels" not in _OPTIONS[format]:
-            raise ValueError(f"`labels` of {owner} does not apply to the format {format}.")
+        if metadata is not None and "metadata" not in _OPTIONS[format]:
+            raise ValueError(f"`metadata` of {owner} does not apply to the format {format}.")
         if format == "mallet":
             return _read_mallet(source, encoding, name, tag_separator, text_settings, like)
+        labels: Labels | None = None
         if format == "svmlight":
-            counts, first, labels = _read_svmlight(source, name, kind, zero_based)
+            counts, first, labels = _read_svmlight(source, name)
         elif format == "ldac":
             n_words = _LARGEST if known is None else len(known)
             counts, first = _read_ldac(source, encoding, name, n_words), 0
@@ -154,9 +150,10 @@ def read_counts(
         places = np.array([place.get(word, -1) for word in known])
         counts, known = remap_columns(counts, places, len(target)), target
     with as_read_error(name):
-        if isinstance(labels, (str, os.PathLike)):
-            labels = label_columns(labels, kinds, owner, tag_separator, encoding).labels()
-        return Corpus(counts, known, as_labels(labels, n_documents, owner))
+        if metadata is not None:
+            labels = label_columns(metadata, kinds, owner, tag_separator, encoding).labels()
+            check_length(len(labels), n_documents, f"`metadata` of {owner}")
+        return Corpus(counts, known, labels)
 
 
 def reader_of(format: str) -> Callable[..., Corpus]:
@@ -251,28 +248,25 @@ def _read_matrix(path: FilePath, encoding: str, name: str, format: str) -> csr_a
     return _counts(name, entries, 1, (n_documents, n_words))
 
 
-def _read_svmlight(
-    path: FilePath, name: str, kind: Kind, zero_based: bool | Literal["auto"]
-) -> tuple[csr_array, int, Labels]:
+def _read_svmlight(path: FilePath, name: str) -> tuple[csr_array, int, Labels]:
     """Counts and labels by scikit-learn, and the number of the first word."""
     from sklearn.datasets import load_svmlight_file
 
     with open_binary(path, name) as source:
         data = io.BytesIO(source.stream.read())
     try:
-        counts, targets = load_svmlight_file(data, zero_based=bool(zero_based), multilabel=True)
+        counts, targets = load_svmlight_file(data, zero_based=True, multilabel=True)
     except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
         raise damaged(name, error) from error
-    counts, first = csr_array(counts), int(not zero_based)
-    if zero_based == "auto" and counts.indices.min(initial=1) > 0:
+    counts, first = csr_array(counts), 0
+    if counts.indices.min(initial=1) > 0:
         counts, first = counts[:, 1:], 1
-    rows: list[Any] = [list(map(level_name, target)) for target in targets]
-    if kind != "tags":
-        for row, labels in enumerate(rows):
-            if len(labels) > 1:
-                problem = f"a document should have one {kind}, but has {', '.join(labels)}"
-                raise read_error(name, shortened(problem), "pass kind='tags'", row=row)
-        rows = [labels[0] if labels else None for labels in rows]
+    kind: Kind = "tags"
+    rows: list[Any] = [list(target) for target in targets]
+    if max(map(len, rows), default=0) <= 1:
+        rows = [row[0] if row else None for row in rows]
+        whole = all(row is None or float(row).is_integer() for row in rows)
+        kind = "category" if whole else "number"
     with as_read_error(name):
         block = make_block("labels", kind, as_series(rows), name)
     return counts, first, Labels((block,), len(rows))

@@ -24,7 +24,7 @@ def read_folder(
     categories: Names = (),
     numeric: Names = (),
     *,
-    id: str = "id",
+    ids: str = "id",
     pattern: str = TEXT_FILES,
     tag_separator: str | None = None,
     text_settings: object = None,
@@ -42,7 +42,7 @@ def read_folder(
         row; other rows are ignored.
     tags, categories, numeric : str or sequence of str, default=()
         Columns of the table, as for `read_table`.
-    id : str, default="id"
+    ids : str, default="id"
         Column of the table with the names of the files, relative to the folder, with or without
         what follows the last dot.
     pattern : str, default=TEXT_FILES
@@ -62,17 +62,17 @@ def read_folder(
         One document per file, with the files' names as `ids`.
     """
     owner = "read_folder"
-    ids = _files(folder, pattern)
+    files = _files(folder, pattern)
     kinds = label_kinds(tags, categories, numeric, owner)
-    labels = Labels.empty(len(ids))
+    labels = Labels.empty(len(files))
     if metadata is not None:
-        table = label_columns(metadata, kinds, owner, tag_separator, encoding, ids=id)
-        labels = table.labels()[_rows(ids, table)]
+        table = label_columns(metadata, kinds, owner, tag_separator, encoding, ids)
+        labels = table.labels()[_rows(files, table)]
     settings, words = counting_rules(text_settings, like, owner)
     texts = folder_texts(folder, encoding, pattern)
     with as_read_error(str(folder)):
         counts, words = settings.count(texts, words)
-    return Corpus(counts, words, labels, text_settings=settings, ids=ids)
+    return Corpus(counts, words, labels, text_settings=settings, ids=files)
 
 
 def _files(folder: FilePath, pattern: str) -> tuple[str, ...]:

@@ -507,8 +507,7 @@ def read_table(
     text_settings: object = None,
     like: object = None,
     ids: str | None = None,
-    group: str | None = None,
-    stem: str | None = None,
+    groups: str | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
@@ -546,12 +545,9 @@ def read_table(
         (or a column "id"), groups, the encoding, and, if you name no labels, its labels.
     ids : str, default=None
         Column of the documents' names.
-    group : str, default=None
+    groups : str, default=None
         Column of the documents' groups, such as authors, outlets or respondents: documents of a
         group are not independent. One without a value is on its own.
-    stem : str, default=None
-        The language, or its code, in which words are counted by their stems: "english" counts
-        "runs" and "running" as "run".
     encoding : str, default=None
         The encoding of a text file; None is UTF-8.
     delimiter : str, default=None
@@ -573,11 +569,11 @@ def read_table(
     """
     owner = "read_table"
     kinds = label_kinds(tags, categories, numeric, owner)
-    settings, words = counting_rules(text_settings, like, owner, stem)
+    settings, words = counting_rules(text_settings, like, owner)
     named: dict[str, Any] = {
         "text": text,
         "ids": ids,
-        "groups": group,
+        "groups": groups,
         "tag_separator": tag_separator,
         "delimiter": delimiter,
         "decimal": decimal,
