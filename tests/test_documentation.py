@@ -8,7 +8,6 @@ the reader, for set-up.
 import doctest
 import re
 import textwrap
-import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,44 +99,19 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
-def test_the_readme_begins_with_how_to_install() -> None:
-    head = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:20])
-    assert "From a checkout" in head
-    assert "pip install ." in head
-    assert "`python -m hdsp`" in head
-    extras = set(re.findall(r"pip install '\.\[(\w+)\]'", head))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert extras == {"plots"} <= set(project["optional-dependencies"])
-    assert "matplotlib" in project["optional-dependencies"]["plots"][0]
-
-
-def test_only_python_blocks_are_found() -> None:
+def test_python_blocks_are_found_in_lists_and_comments() -> None:
     text = "a\n```python\nx = 1\n```\n```sh\nmake test\n```\n~~~~pycon\n>>> x\n1\n~~~~\n"
     assert python_blocks(text) == [Block("x = 1\n", 3), Block(">>> x\n1\n", 9)]
-
-
-def test_blocks_in_lists_and_comments_are_found() -> None:
     text = "- item\n  ```python\n  if x:\n      y\n  ```\n<!--\n```python\nz\n```\n-->\n"
     assert python_blocks(text) == [Block("if x:\n    y\n", 3), Block("z\n", 8)]
-
-
-def test_open_fence_is_an_error() -> None:
     with pytest.raises(ValueError, match="line 2 is never closed"):
         python_blocks("a\n```python\nx = 1\n")
 
 
-def test_blocks_of_a_page_share_a_namespace_in_order() -> None:
-    run_page("```python\nx = 1\n```\n```pycon\n>>> y = x + 1\n>>> y\n2\n```\n", "page.md")
-    run_page("```pycon\n>>> x = 1\n```\n```python\nassert x == 1\n```\n", "page.md")
-
-
-def test_failing_block_names_its_line() -> None:
+def test_a_failure_names_its_line() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
-        run_page("text\n```python\nx = 1\nx / 0\n```\n", "page.md")
+        run_page("```pycon\n>>> x = 1\n```\n```python\nx / 0\n```\n", "page.md")
     last = caught.traceback[-1]
-    assert (Path(str(last.path)).name, last.lineno + 1) == ("page.md", 4)
-
-
-def test_wrong_output_fails_and_names_its_line() -> None:
-    with pytest.raises(pytest.fail.Exception, match=r'"page.md", line 3'):
-        run_page("text\n```pycon\n>>> 1 + 1\n3\n```\n", "page.md")
+    assert (Path(str(last.path)).name, last.lineno + 1) == ("page.md", 5)
+    with pytest.raises(pytest.fail.Exception, match=r'"page.md", line 5'):
+        run_page("```python\nx = 1\n```\n```pycon\n>>> x + 1\n3\n```\n", "page.md")

@@ -55,38 +55,25 @@ def drawn(ax):
     return dots.get_offsets()[:, 0]
 
 
-CALLS = {
-    "effects": lambda model, corpus, ax: plots.effects(model, "shoes", ax=ax),
-    "effects on a topic": lambda model, corpus, ax: plots.effects(model, topic=2, ax=ax),
-    "curve": lambda model, corpus, ax: plots.curve(model, "rating", ax=ax),
-    "levels": lambda model, corpus, ax: plots.levels(model, "rating", ax=ax),
-    "heatmap": lambda model, corpus, ax: plots.heatmap(model, ax=ax),
-    "map": lambda model, corpus, ax: plots.map(model, ax=ax),
-    "expected_topics": lambda model, corpus, ax: plots.expected_topics(
-        model, {"none": [[]]}, ax=ax
-    ),
-    "correlations": lambda model, corpus, ax: plots.correlations(model, ax=ax),
-    "summary": lambda model, corpus, ax: plots.summary(model, ax=ax),
-    "words": lambda model, corpus, ax: plots.words(model, 0, ax=ax),
-    "history": lambda model, corpus, ax: plots.history(model, ax=ax),
-    "observed": lambda model, corpus, ax: plots.observed(model, corpus, "shoes", ax=ax),
+ARGUMENTS = {
+    "effects": ("shoes",),
+    **dict.fromkeys(("curve", "levels"), ("rating",)),
+    **dict.fromkeys(("heatmap", "map", "correlations", "summary", "history"), ()),
+    "expected_topics": ({"none": [[]]},),
+    "words": (0,),
 }
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_axes_go_in_and_come_out(model, corpus, ax, call):
-    assert call(model, corpus, ax) is ax
-    ax.figure.canvas.draw()
-    made = call(model, corpus, None)
-    assert isinstance(made, Axes)
-    assert made is not ax
-    assert made.figure.number in pyplot.get_fignums()
-
-
-def test_all_figures_are_tested():
-    # The last of them needs a model with versions of topics: tests/estimator/test_content.py.
-    elsewhere = {"search", "perspectives"}
-    assert {name.split(" ")[0] for name in CALLS} | elsewhere == set(plots.__all__)
+def test_axes_go_in_and_come_out(model, corpus):
+    # Elsewhere: models whose number was searched for, and versions of topics (test_content.py).
+    assert {*ARGUMENTS, "observed", "search", "perspectives"} == set(plots.__all__)
+    for name, arguments in {**ARGUMENTS, "observed": (corpus, "shoes")}.items():
+        ax = Figure().subplots()
+        assert getattr(plots, name)(model, *arguments, ax=ax) is ax
+        ax.figure.canvas.draw()
+        made = getattr(plots, name)(model, *arguments)
+        assert isinstance(made, Axes)
+        assert made.figure.number in pyplot.get_fignums()
 
 
 def test_effects_of_a_label_are_those_of_the_model(model, ax):
@@ -102,6 +89,9 @@ def test_effects_of_a_label_are_those_of_the_model(model, ax):
     colours = np.where(table["effect"] < 0, drawing.ORANGE, drawing.BLUE)
     wanted = to_rgba_array(np.where(unsure, drawing.GREY, colours)[numbers(ax)])
     np.testing.assert_array_equal(ax.collections[0].get_colors(), wanted)
+    ax = plots.effects(model, topic=1, ax=Figure().subplots())
+    own = model.label_effects().query("topic == 1").set_index("label")["effect"]
+    assert names(ax) == own.sort_values(ascending=False).index.tolist()
 
 
 @pytest.mark.parametrize(
@@ -128,16 +118,8 @@ def test_the_summary_shows_shares_and_words(corpus, ax):
     words[1] = f"Cost $5: {words[1]}"
     assert [text.get_text() for text in ax.texts] == words
     assert names(ax) == ["0", "1", "2"]
+    # Names are no formulas.
     ax.figure.canvas.draw()
-    with pytest.raises(ValueError, match=r"`words` of hdsp.plots.summary must be one of 'wor"):
-        plots.summary(model, words="lift")
-
-
-def test_effects_on_a_topic_name_labels(model, ax):
-    plots.effects(model, topic=1, ax=ax)
-    table = model.label_effects()
-    own = table[table["topic"] == 1].set_index("label")["effect"]
-    assert names(ax) == own.sort_values(ascending=False).index.tolist()
 
 
 def test_the_heat_map_shows_every_effect_once(model, ax):
@@ -150,26 +132,24 @@ def test_the_heat_map_shows_every_effect_once(model, ax):
         np.testing.assert_allclose(values[row], [table[label, topic] for label in labels])
 
 
-def test_expected_topics_of_sets_of_labels(model, ax):
-    frames = {
-        "shoes": pd.DataFrame({"department": ["shoes"]}),
-        "good bags": pd.DataFrame({"department": ["bags"], "rating": [5.0]}),
-    }
-    plots.expected_topics(model, frames, n=3, ax=ax)
-    for bars, frame in zip(ax.containers, frames.values(), strict=True):
+SHOES = {"department": "shoes", "rating": 5.0}
+FRAMES = {"shoes": pd.DataFrame({"department": ["shoes"]}), "good bags": {"department": "bags"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "sets"),
+    [
+        (FRAMES, FRAMES),
+        ({"one": SHOES}, {"one": SHOES}),
+        (SHOES, {"department shoes, rating 5.0": SHOES}),
+    ],
+)
+def test_expected_topics_of_sets_of_labels(model, ax, given, sets):
+    plots.expected_topics(model, given, n=3, ax=ax)
+    for bars, labels in zip(ax.containers, sets.values(), strict=True):
         widths = [bar.get_width() for bar in bars]
-        np.testing.assert_allclose(widths, model.expected_topics(frame)[0][numbers(ax)])
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(frames)
-
-
-@pytest.mark.parametrize("nested", [True, False])
-def test_expected_topics_of_a_dict_of_labels(model, ax, nested):
-    labels = {"department": "shoes", "rating": 5.0}
-    plots.expected_topics(model, {"one": labels} if nested else labels, n=3, ax=ax)
-    widths = [bar.get_width() for bar in ax.containers[0]]
-    np.testing.assert_allclose(widths, model.expected_topics(labels)[0][numbers(ax)])
-    (legend,) = ax.get_legend().get_texts()
-    assert legend.get_text() == ("one" if nested else "department shoes, rating 5.0")
+        np.testing.assert_allclose(widths, model.expected_topics(labels)[0][numbers(ax)])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(sets)
 
 
 def test_correlations_are_drawn_where_they_are_sure(ax):
@@ -215,16 +195,16 @@ def test_the_search_is_drawn(ax):
     model = fit_searched()
     assert plots.search(model, ax=ax) is ax
     number, curve = ax.lines
-    own = sorted((r for r in model.search_ if r["init"] == model.init_), key=lambda r: r["topics"])
-    found = [(row["topics"], row["perplexity"]) for row in own]
-    np.testing.assert_allclose(curve.get_xydata(), found)
+    table = pd.DataFrame(model.search_)
+    own = table[table["init"] == model.init_].sort_values("topics")
+    np.testing.assert_allclose(curve.get_xydata(), own[["topics", "perplexity"]])
     assert number.get_xdata() == [len(model.components_)] * 2
     (band,) = ax.patches
     assert (band.get_x(), band.get_x() + band.get_width()) == model.n_topics_range_
     assert ax.get_ylabel() == "perplexity of held-out words"
     (beside,) = [other for other in ax.figure.axes if other is not ax and other.lines]
     for line, name in zip(beside.lines, ("coherence", "exclusivity"), strict=True):
-        np.testing.assert_allclose(line.get_ydata(), [row[name] for row in own])
+        np.testing.assert_allclose(line.get_ydata(), own[name])
     # More than one number is written below the axis.
     ax.figure.canvas.draw()
     low, high = ax.get_xlim()
@@ -249,6 +229,7 @@ def test_observed_against_expected(model, corpus, ax):
         (lambda m, c: plots.curve(m, "department"), "'department' is of kind category"),
         (lambda m, c: plots.expected_topics(m, {"a": [[], []]}), "Got 2 documents for 1 sets"),
         (lambda m, c: plots.history(m, "depth"), "Got 'depth'"),
+        (lambda m, c: plots.summary(m, words="lift"), "`words` of hdsp.plots.summary must be one"),
         (lambda m, c: plots.search(m), "needs a fit that found its number of topics"),
         (lambda m, c: plots.observed(m, c, "boats"), "Got 'boats'"),
     ],
@@ -298,6 +279,15 @@ def test_a_curve_has_its_documents_as_points(model, corpus):
         np.testing.assert_allclose(np.mean(dots.get_ydata()), share.mean(), atol=0.01)
     bands = ax.collections[0].get_paths()[0].vertices
     np.testing.assert_allclose(bands[:, 1].max(), table[table["topic"] == 1]["upper"].max())
+    # The means of documents are at values that are ordered.
+    found = model.estimate_effects("~ o(rating)", corpus=corpus)
+    ax = plots.curve(found, "rating", topics=1, ax=Figure().subplots())
+    (dots,) = (line for line in ax.lines if line.get_marker() == "o")
+    table = found.curve("rating").query("topic == 1")
+    np.testing.assert_allclose(dots.get_xydata(), table[["value", "observed"]])
+    # A topic has one title in all figures.
+    own = plots.levels(model, "department", topics=1, ax=Figure().subplots())
+    assert {f"topic {name}" for name in names(own)} == {ax.get_title()}
 
 
 def test_curves_by_a_category_are_of_one_topic(model, corpus):
@@ -325,26 +315,3 @@ def test_an_ordered_label_has_a_point_and_an_interval_at_each_value(model, ax):
         np.testing.assert_allclose(y, own["expected"])
         limits = np.array([segment[:, 1] for segment in bars.get_segments()])
         np.testing.assert_allclose(limits, own[["lower", "upper"]])
-
-
-def test_means_of_documents_are_those_at_ordered_values(model, corpus, ax):
-    found = model.estimate_effects("~ o(rating)", corpus=corpus)
-    plots.curve(found, "rating", topics=1, ax=ax)
-    (dots,) = (line for line in ax.lines if line.get_marker() == "o")
-    np.testing.assert_allclose(dots.get_xdata(), [1, 2, 4, 5])
-    table = found.curve("rating")
-    np.testing.assert_allclose(dots.get_ydata(), table[table["topic"] == 1]["observed"])
-
-
-def test_a_topic_has_one_title_in_all_figures(model, corpus):
-    def figure():
-        return Figure().subplots()
-
-    titles = {
-        name for name in names(plots.effects(model, "shoes", ax=figure())) if name[:2] == "2 "
-    }
-    titles |= {plots.curve(model, "rating", topics=2, ax=figure()).get_title()[len("topic ") :]}
-    titles |= set(names(plots.levels(model, "department", topics=2, ax=figure())))
-    found = model.estimate_effects("~ rating", corpus=corpus)
-    titles |= {plots.curve(found, "rating", topics=2, ax=figure()).get_title()[len("topic ") :]}
-    assert len(titles) == 1

@@ -4,7 +4,6 @@ import pytest
 
 from hdsp import HDSP, read_table
 from hdsp.cli import main
-from hdsp.progress import Lines
 from tests.report.conftest import data_of
 from tests.report.corpora import reviews
 
@@ -30,18 +29,11 @@ def here(folder, monkeypatch):
     return folder
 
 
-def test_a_report_without_documents(here, capsys):
-    assert main(["report", "model.hdsp"]) == 0
-    assert capsys.readouterr().out == "Wrote report.html\n"
-    page = (here / "report.html").read_text(encoding="utf-8")
-    assert data_of(page)["topics"]["n"] == 5
-    assert data_of(page, "documents") is None
-
-
 def test_a_report_with_documents(here, capsys):
     arguments = ["reviews.parquet", "--ids", "code", "--most-documents", "30"]
     arguments += ["--stability", "1", "--title", "My <reviews>", "-o", "full.html", "--n-jobs", "1"]
     assert main(["report", "model.hdsp", *arguments]) == 0
+    assert capsys.readouterr().out == "Wrote full.html\n"
     page = (here / "full.html").read_text(encoding="utf-8")
     assert "<title>My &lt;reviews&gt;</title>" in page
     data, documents = data_of(page), data_of(page, "documents")
@@ -54,36 +46,17 @@ def test_a_report_with_documents(here, capsys):
         assert "".join(entry["pieces"]) == texts[entry["row"]]
 
 
-def test_what_takes_long_is_shown(here, capsys, monkeypatch):
-    monkeypatch.setattr(Lines, "seconds", 0.0)
-    asked = ["report", "model.hdsp", "reviews.parquet", "-o", "shown.html"]
-    assert main(asked) == 0
-    lines = capsys.readouterr().err.splitlines()
-    for task in ("Finding effects of labels", "Finding topics of 120 documents", "Drawing the map"):
-        assert any(line.startswith(f"{task}: took ") for line in lines)
-    assert lines[-1].startswith("Writing the report: took ")
-    assert main([*asked, "--quiet"]) == 0
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--stability", "2"], "--stability needs the documents"),
         (["-"], "Name a file"),
         (["reviews.parquet", "--most-documents", "0"], "--most-documents: must be an integer >= 1"),
-        (["reviews.parquet", "--stability", "0"], "--stability: must be an integer >= 1"),
-        (["reviews.parquet", "--ids", "nowhere"], "no column 'nowhere'"),
-        (["nothing.parquet"], "nothing.parquet"),
         (["--names", "model.hdsp"], "is not a file of topic names"),
-        (["--names", "nothing.json"], "nothing.json"),
-        (["-o", "no/such/folder/report.html"], "(No such file or directory): create it"),
     ],
 )
 def test_bad_input_is_one_sentence_and_status_2(here, capsys, arguments, message):
     assert main(["report", "model.hdsp", *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("hdsp: ")
-    assert len(err.splitlines()) == 1
-    assert message in err
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith("hdsp: ")
+    assert message in sentence

@@ -101,22 +101,25 @@ def test_levels_of_a_category_in_effects(shown, model):
     # Another label starts with its own contrast.
     page.get_by_label("Label", exact=True).select_option("bags")
     assert_effects(page, "effects", model.label_effects("bags"))
+    found = [float(row[2]) for row in table_rows(page, "effects")]
+    assert found == sorted(found, reverse=True)
+    assert not page.locator('[data-chart="curve"]').is_visible()
+    page.get_by_role("button", name="On a topic").click()
+    effects = model.label_effects().set_index(["label", "topic"])["effect"]
+    for row in table_rows(page, "effects"):
+        assert float(row[2]) == pytest.approx(effects[row[0], 0], abs=1e-4)
     page = shown.show(f"#view=effects&side=label&label={label}&against=5")
     assert page.get_by_label("Compared with").input_value() == ""
 
 
-@pytest.fixture(scope="module")
-def numeric():
-    """A model of two numeric labels: a spline, and an ordered one."""
+def test_curves_and_ordered_values(show_model):
+    """Of a model of two numeric labels: a spline, and an ordered one."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"price": rng.gamma(3.0, 20.0, 300), "stars": rng.integers(1, 6, 300)})
     labels = Labels.from_frame(frame, numeric=["price", "stars"])
     corpus, _ = simulate(labels, n_topics=5, document_length=50, random_state=0)
     corpus = Corpus(corpus.counts, corpus.words, labels)
-    return fit(corpus, 5, scaling="~ s(price) + o(stars)", init="nmf")
-
-
-def test_numeric_labels_in_what_if(numeric, show_model):
+    numeric = fit(corpus, 5, scaling="~ s(price) + o(stars)", init="nmf")
     page = show_model(numeric, "#view=explorer")
     effects = numeric.label_effects("price")
     # They start at their percentiles.
@@ -127,31 +130,22 @@ def test_numeric_labels_in_what_if(numeric, show_model):
     for side, value in (("A", "2"), ("B", "5")):
         page.get_by_label(f"Clear {side}").click()
         page.get_by_label(f"stars of {side}", exact=True).select_option(value)
-    wanted = numeric.label_effects("stars", contrast=(2, 5))
-    assert_effects(page, "difference", wanted)
-
-
-def test_ordered_values_in_effects(numeric, show_model):
-    label = numeric.label_names_.index("stars")
-    page = show_model(numeric, f"#view=effects&side=label&label={label}")
+    assert_effects(page, "difference", numeric.label_effects("stars", contrast=(2, 5)))
+    price, stars = (numeric.label_names_.index(name) for name in ("price", "stars"))
+    page.evaluate(f"location.hash = '#view=effects&side=label&label={price}&against=50_70'")
+    # The page's curve is straight between the values of a table, and its degrees of freedom are
+    # those of a pair nearby.
+    wanted = numeric.label_effects("price", contrast=(50, 70))
+    assert_effects(page, "effects", wanted, atol=3e-4, rtol=0.05)
+    page.evaluate(f"location.hash = '#view=effects&side=label&label={stars}'")
     page.get_by_label("stars A", exact=True).select_option("3")
     page.get_by_label("stars B", exact=True).select_option("4")
-    wanted = numeric.label_effects("stars", contrast=(3, 4))
-    assert_effects(page, "effects", wanted)
+    assert_effects(page, "effects", numeric.label_effects("stars", contrast=(3, 4)))
     assert {float(row[0]) for row in table_rows(page, "curve")} == {1.0, 2.0, 3.0, 4.0, 5.0}
     drawn = page.locator('[data-chart="curve"] svg')
     # A dot for each of five topics at each value, and no curve.
     assert drawn.locator("circle").count() == 25
     assert drawn.locator('g[aria-label="area"], g[aria-label="line"]').count() == 0
-
-
-def test_any_two_values_of_a_curve(numeric, show_model):
-    label = numeric.label_names_.index("price")
-    page = show_model(numeric, f"#view=effects&side=label&label={label}&against=50_70")
-    # The page's curve is straight between the values of a table, and its degrees of freedom are
-    # those of a pair nearby.
-    wanted = numeric.label_effects("price", contrast=(50, 70))
-    assert_effects(page, "effects", wanted, atol=3e-4, rtol=0.05)
 
 
 def test_what_if_follows_curves_and_interactions(show_model):

@@ -9,8 +9,8 @@ import pytest
 
 from hdsp import simulate
 from hdsp.analysis.topics import word_share
-from hdsp.cli import main
 from hdsp.report import read_names
+from hdsp.report.documents import document_view
 from hdsp.report.topics import relevance, word_frequency
 from tests.report.conftest import VIEWS, expected_topics, numbers, table_rows, values
 from tests.report.corpora import fit, make_corpus, reviews
@@ -198,40 +198,6 @@ def test_views_are_linked_and_back_returns(shown):
     assert page.get_by_label("Typical of topic").input_value() == "4"
 
 
-def test_what_few_ask_for_is_behind_details(shown, model):
-    page = shown.show("#view=fit")
-    room = page.locator("#view-fit")
-    facts = page.locator(".facts-table").first.inner_text()
-    assert f"{model.n_topics_} of {len(model.components_)}" in facts
-    assert room.locator('[data-chart="bound"]').is_visible()
-    # A number of topics that stays needs no chart.
-    assert len({row["topics_in_use"] for row in model.history_}) == 1
-    assert room.locator('[data-chart="topics-in-use"]').count() == 0
-    hidden = [room.get_by_text("β for new documents"), room.get_by_text("topic_prior")]
-    hidden += [room.locator(f'[data-chart="bound-{name}"]') for name in ("words", "topics")]
-    assert not any(one.is_visible() for one in hidden)
-    room.locator("details.more > summary").click()
-    assert all(one.is_visible() for one in hidden)
-    room.locator('[data-chart="bound-words"] svg').wait_for()
-
-
-def test_the_page_explains_its_numbers(shown, show_model):
-    page = shown.show("#view=explorer")
-    assert page.locator("#view-explorer").get_by_text("An unknown label is left out").count()
-    page = shown.show("#view=effects&side=label&label=7")
-    captions = page.inner_text("#view-effects")
-    assert "in percentage points" in captions
-    assert "from a softmax regression, with 90% bands" in captions
-    page = shown.show("#view=topics&topic=0")
-    units = page.locator("aside .chip .value").all_inner_texts()
-    assert all(text.endswith(" points") for text in units)
-    assert not page.get_by_text("remains of web pages").count()
-    texts, frame = reviews(60)
-    junk = [f"{text} {'linktocommentspostcount' * (n % 3 == 0)}" for n, text in enumerate(texts)]
-    page = show_model(fit(make_corpus(junk, frame), 2, max_iter=3), "#view=topics")
-    assert page.get_by_text("remains of web pages (linktocommentspostcount)").is_visible()
-
-
 def test_the_search_is_shown(show_model, searched):
     page = show_model(searched, "#view=fit")
     own = [row for row in searched.search_ if row["init"] == searched.init_]
@@ -245,7 +211,6 @@ def test_the_search_is_shown(show_model, searched):
     assert figure.locator("svg circle").count() == len(rows)
     text = figure.locator("svg[role=img]").get_attribute("aria-label")
     low, high = searched.n_topics_range_
-    assert text.startswith("Perplexity of held-out words")
     assert f"the model has {len(searched.components_)}." in text
     assert f"{low} to {high} topics are about as good" in text
     assert searched.number_summary_ in figure.locator("p.caption").first.inner_text()
@@ -255,11 +220,15 @@ def test_the_search_is_shown(show_model, searched):
     assert left <= float(line.get_attribute("x1")) <= left + width
 
 
-def test_topics_are_named_saved_and_read_back(shown, model, tmp_path, capsys):
-    page = shown.show()
+def call_topic_2(page, name):
     page.click('[data-topic="2"] .plain')
-    page.fill("#topic-name", "Footwear <b>")
+    page.fill("#topic-name", name)
     page.press("#topic-name", "Enter")
+
+
+def test_topics_are_named_saved_and_read_back(shown, model, tmp_path):
+    page = shown.show()
+    call_topic_2(page, "Footwear <b>")
     assert "Footwear <b>" in page.inner_text('[data-topic="2"]')
     page.click('nav a[data-view="explorer"]')
     names = {int(row[0]): row[1] for row in table_rows(page, "expected-topics")}
@@ -271,18 +240,10 @@ def test_topics_are_named_saved_and_read_back(shown, model, tmp_path, capsys):
     path = tmp_path / "topic-names.json"
     saved.value.save_as(path)
     assert read_names(path, model) == {2: "Footwear <b>"}
-    model.save(tmp_path / "model.hdsp")
-    command = ["topics", str(tmp_path / "model.hdsp"), "--names", str(path)]
-    assert main([*command, "--json"]) == 0
-    table = json.loads(capsys.readouterr().out)["topics"]
-    assert [row["name"] for row in table] == ["", "", "Footwear <b>", "", "", "", "", ""]
-
     # Names are kept over a visit, given up for those of a file, and part of a new report.
     page = shown.show()
     assert "Footwear <b>" in page.inner_text('[data-topic="2"]')
-    page.click('[data-topic="2"] .plain')
-    page.fill("#topic-name", "")
-    page.press("#topic-name", "Enter")
+    call_topic_2(page, "")
     assert "Footwear" not in page.inner_text('[data-topic="2"]')
     page.set_input_files("#names-load", path)
     page.locator('[data-topic="2"]', has_text="Footwear <b>").wait_for()
@@ -300,30 +261,11 @@ def test_topics_are_named_saved_and_read_back(shown, model, tmp_path, capsys):
     shown.path = again
     page = shown.show()
     assert "Footwear <b>" in page.inner_text('[data-topic="2"]')
-    page.click('[data-topic="2"] .plain')
-    page.fill("#topic-name", "Shoes")
-    page.press("#topic-name", "Enter")
+    call_topic_2(page, "Shoes")
     assert "Shoes" in shown.show().inner_text('[data-topic="2"]')
     # A report with other names does not show those that were kept.
     model.report(again)
     assert "Shoes" not in shown.show().inner_text('[data-topic="2"]')
-
-
-def test_effects_are_those_of_the_model(shown, model):
-    names = ["effect", "lower", "upper"]
-    effects = model.label_effects("shoes")[names].to_numpy()
-    label = model.label_names_.index("shoes")
-    page = shown.show(f"#view=effects&side=label&label={label}")
-    tolerance = 2 * np.abs(effects).max() / 30_000
-    np.testing.assert_allclose(numbers(page, "effects"), effects, rtol=0, atol=tolerance)
-    found = [float(row[2]) for row in table_rows(page, "effects")]
-    assert found == sorted(found, reverse=True)
-    assert not page.locator('[data-chart="curve"]').is_visible()
-    page.get_by_role("button", name="On a topic").click()
-    assert "Label effects on topic" in page.inner_text("#view-effects h2:visible")
-    table = model.label_effects().set_index(["label", "topic"])["effect"]
-    for row in table_rows(page, "effects"):
-        assert float(row[2]) == pytest.approx(table[row[0], 0], abs=1e-4)
 
 
 def test_curves_come_before_the_effects_of_a_numeric_label(shown, model):
@@ -377,6 +319,13 @@ def test_correlated_topics_are_listed(show_model, searched):
     np.testing.assert_allclose([float(row[2]) for row in rows], table["correlation"], rtol=1e-3)
 
 
+def test_remains_of_web_pages_are_told(show_model):
+    texts, frame = reviews(60)
+    junk = [f"{text} {'linktocommentspostcount' * (n % 3 == 0)}" for n, text in enumerate(texts)]
+    page = show_model(fit(make_corpus(junk, frame), 2, max_iter=3), "#view=topics")
+    assert page.get_by_text("remains of web pages (linktocommentspostcount)").is_visible()
+
+
 def test_two_labels_have_no_heat_map(show_model):
     corpus, _ = simulate([["a"], ["b"], ["a", "b"], []] * 15, n_topics=3, random_state=0)
     page = show_model(fit(corpus, 3, init="nmf"))
@@ -391,12 +340,9 @@ def test_documents_are_searched_and_shown_word_by_word(shown, texts, model, corp
     assert listed.count() == 1
     assert page.inner_text(".doc-text") == texts[137]
     assert page.inner_text("mark") == "137."
-    share = word_share(model._model)
-    proportions = model.transform(corpus[[137]])[0]
-    for word in page.locator(".doc-text .w").all()[:6]:
-        column = model.words_.index(word.inner_text().lower())
-        topic = int((proportions * share[:, column]).argmax())
-        assert word.get_attribute("data-topic") == str(topic)
+    word = page.locator(".doc-text .w").first
+    view = document_view(model, corpus, texts, len(texts))["documents"][137]
+    assert word.get_attribute("data-topic") == str(view["of"][0])
     page.fill("#document-search", "nothing like it")
     assert "No document" in page.inner_text("article")
 

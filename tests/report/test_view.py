@@ -12,12 +12,10 @@ import pytest
 
 from hdsp import HDSP, Categorical, Corpus, TextSettings, simulate
 from hdsp.analysis.checks import check_sentence
-from hdsp.analysis.correlations import Correlations
 from hdsp.analysis.topics import word_share
 from hdsp.exceptions import UnreliableTopicsWarning
 from hdsp.report import layout, make_view, read_names, render
 from hdsp.report.documents import (
-    MOST_CHARACTERS,
     choose_documents,
     document_view,
     group_means,
@@ -28,8 +26,8 @@ from hdsp.report.documents import (
 )
 from hdsp.report.layout import place_together, seriate
 from hdsp.report.packing import pack_exact, pack_rounded, rounded, to_json
-from hdsp.report.topics import related_view, relevance, word_frequency, word_view
-from tests.report.corpora import fit, hostile, make_corpus, reviews
+from hdsp.report.topics import relevance, word_frequency, word_view
+from tests.report.corpora import fit, make_corpus, reviews
 
 _KIND = {"float64": "f8", "float32": "f4", "int16": "i2"}
 
@@ -111,14 +109,6 @@ def test_documents_without_texts_show_their_counts(model, corpus):
     assert (view["total"], len(view["documents"])) == (len(corpus), 10)
 
 
-def test_long_texts_are_cut():
-    corpus, texts = hostile()
-    model = HDSP(3, max_iter=2, tol=0.5, random_state=0).fit(corpus)
-    entry = document_view(model, corpus, texts, 100)["documents"][0]
-    assert entry["cut"]
-    assert "".join(entry["pieces"]) == texts[0][:MOST_CHARACTERS]
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_stems_and_pairs_of_characters_are_found_in_texts():
     texts = ["Dogs run, running dogs bark", "天气很好，cats", "Taxes of voting ministers"] * 10
@@ -152,19 +142,10 @@ def test_documents_are_grouped_by_label_and_by_thirds_of_numbers(model, corpus):
     assert len(np.unique(np.concatenate([groups[name] for name in names]))) == known
 
 
-def test_typical_documents(model, corpus):
-    groups = label_groups(model, original_labels(model, corpus))
-    proportions = model.transform(corpus)
-    means = group_means(model, corpus, proportions, groups.values())[0]
-    lengths = np.asarray(corpus.counts.sum(axis=1))
-    by_topic, by_group = typical_documents(proportions, lengths, groups.values(), means)
-    for topic, rows in enumerate(by_topic):
-        assert rows == np.argsort(-proportions[:, topic], kind="stable")[:8].tolist()
-    assert set(by_group[list(groups).index("shoes")]) <= set(groups["shoes"])
-    # A short document comes last, however well it fits.
-    lengths[by_topic[0][0]] = 1
-    again, _ = typical_documents(proportions, lengths, groups.values(), means)
-    assert again[0][0] == by_topic[0][1]
+def test_short_documents_are_not_typical_however_well_they_fit():
+    shares, lengths = np.array([[0.9], [0.7], [0.8]]), np.array([1, 50, 50])
+    by_topic, by_group = typical_documents(shares, lengths, [np.array([0, 1])], np.ones((1, 1)))
+    assert (by_topic, by_group) == ([[2, 1, 0]], [[1, 0]])
 
 
 def test_typical_documents_are_chosen_first():
@@ -203,27 +184,6 @@ def test_similar_rows_are_neighbours(monkeypatch, most):
     assert changes == 3
     assert sorted(order) == list(range(40))
     assert seriate(np.zeros((2, 3))).tolist() == [0, 1]
-
-
-def test_related_topics_are_sure_pairs_of_the_table(model):
-    corpus, _ = simulate(n_documents=300, n_topics=6, n_words=200, random_state=0)
-    independent = fit(corpus, 6, init="nmf")
-    # Topics are independent: narrow intervals, for some to exclude 0.
-    table = independent.topic_correlations(0.1)
-    sure = table[(table["lower"] > 0) | (table["upper"] < 0)].set_index(["topic", "other"])
-    pairs = {(a, b): found for a, b, *found in related_view(independent, 0.1)}
-    assert 3 < len(pairs) == len(sure)
-    for pair, found in pairs.items():
-        wanted = sure.loc[pair, ["correlation", "lower", "upper"]]
-        np.testing.assert_allclose(found, wanted.to_numpy(dtype=float), rtol=1e-3)
-    assert next(iter(pairs)) == sure["correlation"].abs().idxmax()
-    # A model without correlations has none.
-    other = copy(model)
-    model._model.complete()
-    nothing = Correlations(np.zeros((2, 0)), np.zeros((2, 0)), 0)
-    found = model._model.answers | {"correlations": nothing}
-    other._fitted = replace(model._model, answers=found, left_out=None)
-    assert make_view(other)["related"] == []
 
 
 def test_facts_of_the_fit(view, model, corpus):

@@ -56,13 +56,9 @@ def test_gradients_by_jax():
 
     derived = Custom(log_scale=function, gradient="jax", n_weights=2)
     plain = CUSTOM["levelling"]
-    weights = np.random.default_rng(1).normal(size=(4, 4))
-    case = make_case(plain)
-    np.testing.assert_allclose(
-        derived.log_scale_gradient(weights, case.design),
-        plain.log_scale_gradient(weights, case.design),
-        atol=1e-8,
-    )
+    weights, design = np.random.default_rng(1).normal(size=(4, 4)), make_case(plain).design
+    gradients = [one.log_scale_gradient(weights, design) for one in (derived, plain)]
+    np.testing.assert_allclose(*gradients, atol=1e-8)
     assert failures(check_scaling(derived)) == {}
 
 
@@ -77,11 +73,6 @@ def test_a_line_of_ones_own_is_updated_as_the_log_linear_function():
         ]
     # Both are at the maximum of the same objective.
     np.testing.assert_allclose(parameters[0]["weight"], parameters[1]["weight"], atol=1e-5)
-    np.testing.assert_allclose(
-        own.objective(parameters[0], case.design, case.prior_shape, case.exposure),
-        ours.objective(parameters[1], case.design, case.prior_shape, case.exposure),
-        rtol=1e-9,
-    )
     # The log-linear function knows each weight's own curvature, and so does the line.
     np.testing.assert_allclose(parameters[0]["spread"], parameters[1]["spread"], rtol=1e-4)
 

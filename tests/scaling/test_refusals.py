@@ -26,28 +26,21 @@ def line(labels, weights):
     return -sum(weights[j] * labels[j] for j in range(len(labels)))
 
 
+def learned(spline, knots):
+    return spline.bound([["x"]], {"knots": knots, "coefficients": [1.0] * 5})
+
+
 CALLS = [
     (lambda: Spline(), "Spline must name 1 label column. Got ()."),
     (lambda: Spline("a", n_knots=0), "`n_knots` of Spline must be 1 to 100. Got 0."),
     (lambda: Spline("a").bound([["x", "y"]]), "Spline takes a single number. 'a' has 2 columns."),
-    (
-        lambda: Spline("a").bound([["x"]], {"knots": [1.0, *[0.0] * 8], "coefficients": [1.0] * 5}),
-        "Knots must be in a non-decreasing order",
-    ),
-    (
-        lambda: Spline("x", period=12).bound(
-            [["x"]], {"knots": [0.0] * 9, "coefficients": [1.0] * 5}
-        ),
-        "Need at least two internal knots",
-    ),
+    (lambda: learned(Spline("a"), [1.0, *[0.0] * 8]), "Knots must be in a non-decreasing order"),
+    (lambda: learned(Spline("x", period=12), [0.0] * 9), "Need at least two internal knots"),
     *(
         (lambda period=period: Spline("x", period=period), "`period` of Spline must be a number")
         for period in (0, -1.0, float("inf"), "12", True)
     ),
-    (
-        lambda: Spline("x", n_knots=2, period=12),
-        "Spline with a period needs `n_knots` of 3 or more",
-    ),
+    (lambda: Spline("x", n_knots=2, period=12), "with a period needs `n_knots` of 3 or more"),
     *(
         (lambda levels=levels: Ordered("x", levels=levels), "`levels` of Ordered must be a list")
         for levels in ("abc", ["a"], ["a", "a"], [1, 2])
@@ -59,12 +52,10 @@ CALLS = [
         lambda: Factor("x").bound([["x"]], {"values": [1.0, 2.0], "basis": [1.0, 2.0, 3.0]}),
         "cannot reshape array of size 3",
     ),
-    (lambda: Interaction("a", "a"), "Interaction must name 2 label columns. Got ('a', 'a')."),
-    (
-        lambda: Interaction("a", "b", "c"),
-        "Interaction must name 2 label columns. Got ('a', 'b', 'c').",
+    *(
+        (lambda names=names: Interaction(*names), "Interaction must name 2 label columns. Got ('a'")
+        for names in ("a", "aa", "abc")
     ),
-    (lambda: Interaction("a"), "Interaction must name 2 label columns. Got ('a',)."),
     (lambda: LogLinear(3), "LogLinear takes names of label columns and terms. Got 3."),
     (lambda: LogLinear(["rating"]), "LogLinear takes names of label columns"),
     (lambda: LogLinear("rating") * 3, "unsupported operand"),
@@ -122,11 +113,7 @@ LABELS = [
     (MIXED, LogLinear(Spline("hour")), "must be made of label columns"),
     (MIXED, Categorical("kind") * LogLinear("kind"), "names the label column 'kind' twice"),
     (MIXED, LogLinear("rating", Spline("rating")), "names the label column 'rating' twice"),
-    (
-        MIXED,
-        Categorical("rating"),
-        "takes category and tags columns. Use LogLinear('rating') instead.",
-    ),
+    (MIXED, Categorical("rating"), "category and tags columns. Use LogLinear('rating') instead."),
     (MIXED, Categorical(Spline("rating")), "Use LogLinear(Spline('rating', n_knots=5)) instead."),
     (MIXED, LogLinear(Spline("kind")), "Spline takes number columns. 'kind' is of kind category."),
     (MIXED, "~ s(kind)", "Spline takes number columns. 'kind' is of kind category."),
@@ -134,11 +121,7 @@ LABELS = [
     (MIXED, "~ (1 | rating)", "Pooled takes category and tags columns. 'rating' is of kind number"),
     (MIXED, LogLinear() * LogLinear(), "no label is left for"),
     ({"rating": [1.0, 2.0]}, Categorical(), "no label is left for"),
-    (
-        MIXED,
-        LogLinear("rating", Interaction("kind", "rating")),
-        "has Interaction('kind', 'rating') without 'kind' by itself: name it in a factor too.",
-    ),
+    (MIXED, LogLinear("rating", Interaction("kind", "rating")), "without 'kind' by itself: name"),
     (MIXED, LogLinear, "must be 'auto', a formula such as"),
     (MIXED, "automatic", "must be 'auto', a formula such as '~ department"),
     (MIXED, 3, "Categorical('tags') * LogLinear('rating'). Got 3."),

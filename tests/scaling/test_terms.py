@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from hdsp import HDSP, Categorical, Corpus, LogLinear, open_corpus
+from hdsp import HDSP, Categorical, LogLinear
 from hdsp.analysis.design import Setting, make_design
 from hdsp.metrics import match_topics
 from hdsp.scaling.terms import (
@@ -127,30 +127,6 @@ def test_expected_topics_follow_curves_and_interactions(model):
     # Lines in the place of curves are off by .25.
     error = np.abs(model.expected_topics(grid)[:, partner] - share)
     assert np.quantile(error, 0.9) < 0.07
-
-
-def test_a_stream_keeps_curves_and_takes_new_levels():
-    frame = table(400)
-    counts, *_ = curved(frame)
-    frame.loc[300:349, "dept"] = "c"
-    stream = HDSP(N_TOPICS, scaling=SCALING, random_state=0, n_jobs=1)
-    stream.partial_fit(counts[:200], labels=frame[:200])
-    before = stream.expected_topics(frame[:200])
-    stream.partial_fit(counts[200:], labels=frame[200:])
-    assert "c" in stream.label_names_
-    change = np.abs(stream.expected_topics(frame[:200]) - before)
-    # More documents, and the same curves.
-    assert change.mean() < 0.05
-
-
-def test_documents_on_disk_learn_the_same_terms(model, tmp_path):
-    frame = table()
-    Corpus(curved(frame)[0], labels=frame).write(tmp_path / "corpus")
-    stored = HDSP(N_TOPICS, scaling=SCALING, random_state=0, n_jobs=1)
-    stored.fit(open_corpus(tmp_path / "corpus"))
-    np.testing.assert_allclose(
-        stored.expected_topics(frame), model.expected_topics(frame), atol=0.02
-    )
 
 
 def test_the_effect_of_a_label_without_interactions_needs_no_documents():
