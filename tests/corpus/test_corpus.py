@@ -77,6 +77,15 @@ BAD = [
     (lambda: Corpus([[1]], ids=["a", "b"]), "`ids` of Corpus must have one row for each"),
     (lambda: Corpus.from_texts("a text"), f"{BAD_TEXTS}a sequence of strings. Got one string."),
     (lambda: Corpus.from_texts(["a", 3]), f"{BAD_TEXTS}strings. Got 3 at position 1."),
+    (lambda: Corpus.from_texts([["a", 3]]), "must be strings"),
+    (
+        lambda: Corpus.from_texts(["a text", ["words"]]),
+        "all strings, or all lists of words. Got both",
+    ),
+    (
+        lambda: Corpus.from_texts([["words"], "a text"]),
+        "all strings, or all lists of words. Got both",
+    ),
     (lambda: Corpus.from_texts(["the", "and"]), "No word of 2 texts is left to count. Pass more"),
     (lambda: Corpus.from_texts(["", ""]), "No word of 2 texts is left to count. Pass more texts"),
     (lambda: Corpus.from_texts(["same words"] * 30), "No word of 30 texts is left to count."),
@@ -172,3 +181,20 @@ def test_a_corpus_keeps_its_settings_and_ids():
     named = Corpus([[1], [2], [3]], ids=["a", "b", "c"])
     assert (named[[2, 0]].ids, named[1].ids) == (("c", "a"), ("b",))
     assert Corpus([[1]]).ids is None
+
+
+def test_lists_of_words_are_counted_as_they_are():
+    settings = TextSettings(min_df=1, max_df=1.0)
+    split, whole = (
+        Corpus.from_texts(texts, text_settings=settings)
+        for texts in ([["cats", "chase"], ["cats"]], ["cats chase", "cats"])
+    )
+    assert split.words == whole.words
+    assert (split.counts != whole.counts).nnz == 0
+    odd = Corpus.from_texts([["New York", "x1", "the", "AI"], ("x1",)], text_settings=settings)
+    assert odd.words == ("ai", "new york", "x1")
+    assert odd.counts.toarray().tolist() == [[1, 1, 1], [0, 0, 1]]
+    again = Corpus.from_texts([["x1", "X1", "other"]], like=odd)
+    assert again.counts.toarray().tolist() == [[0, 0, 2]]
+    pairs = TextSettings(language=None, ngrams=2, min_df=1)
+    assert Corpus.from_texts([["a b", "c"]], text_settings=pairs).words == ("a b", "a b c", "c")

@@ -1,12 +1,17 @@
 """Groups that use other words for the same topics, from the constructor to the file."""
 
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
 import hdsp
-from hdsp import HDSP, Corpus
+from hdsp import HDSP, Corpus, UnreliableTopicsWarning
+from hdsp.analysis.checks import shared_words
+from hdsp.cli.output import named_options
 
 N_TOPICS, N_WORDS = 4, 120
 
@@ -42,23 +47,20 @@ def shift(model):
     return table[table["label"] == "right"]["effect"].abs().sum() / 2.0
 
 
-def test_other_words_are_neither_topics_nor_effects(model, corpus):
-    without = HDSP(max_components=30, random_state=0).fit(corpus)
+@pytest.fixture(scope="module")
+def without(corpus):
+    return HDSP(max_components=30, random_state=0).fit(corpus)
+
+
+def test_other_words_are_neither_topics_nor_effects(model, without, corpus):
     assert without.n_topics_ > N_TOPICS
     assert shift(without) > 0.3
     assert model.n_topics_ == N_TOPICS
     assert shift(model) < 0.1
     # Components are the words of all groups.
     assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
-
-
-def test_a_start_by_words_that_go_together_is_not_tried(model):
-    assert model.init_ == "nmf"
-    assert {row["init"] for row in model.search_} == {"nmf"}
-    alike = HDSP(max_components=30, content="party", random_state=0, max_iter=2, tol=1.0).fit(
-        speeches(differ=0.0)[0]
-    )
-    assert {row["init"] for row in alike.search_} > {"nmf"}
+    # A start by words that go together is not tried.
+    assert {row["init"] for row in model.search_} == {model.init_} == {"nmf"}
 
 
 def test_new_documents_are_read_with_the_words_of_their_group(model):
@@ -139,8 +141,7 @@ def test_words_of_levels_are_those_that_differ(model):
     table = model.label_words()
     assert list(table.columns) == ["topic", "label", "word", "ratio", "lower", "upper", "n"]
     assert ((table["lower"] > 1.0) | (table["upper"] < 1.0)).all()
-    assert (table["lower"] <= table["ratio"]).all()
-    assert (table["ratio"] <= table["upper"]).all()
+    assert table["ratio"].between(table["lower"], table["upper"]).all()
     assert len(table) > 20
     assert {int(word.rstrip("x")) for word in table["word"]} <= moved
     # What one party has, the other lacks.
@@ -184,7 +185,7 @@ def test_perspectives_places_words_between_levels(model):
     pyplot.close("all")
 
 
-def test_checks_and_effects_of_other_documents_read_versions(tmp_path):
+def test_checks_and_effects_of_other_documents_read_versions():
     rng = np.random.default_rng(0)
     labels = pd.DataFrame({"party": rng.choice(["a", "b"], 200), "x": rng.normal(size=200)})
     documents = Corpus(rng.poisson(0.8, size=(200, 40)), labels=labels)
@@ -192,10 +193,49 @@ def test_checks_and_effects_of_other_documents_read_versions(tmp_path):
     model.fit(documents)
     table = model.check_labels(documents)
     assert (np.abs(table["found"] - table["expected"]) < 0.2).all()
-    model.report(tmp_path / "report.html", documents)
     again = model.estimate_effects("~ party + x", corpus=documents).effects()
     pd.testing.assert_frame_equal(again, model.label_effects())
     some = model.estimate_effects("~ x", corpus=documents[:100])
     assert some.n_documents == 100
     effects = some.effects()
     assert (effects["lower"] < effects["upper"]).all()
+
+
+def test_a_subject_in_the_words_of_two_groups_is_told_with_the_remedy(without, corpus):
+    with pytest.warns(UnreliableTopicsWarning, match="one subject in the words") as caught:
+        without.check_labels(corpus)
+    message = str(caught[0].message)
+    assert caught[0].filename == __file__
+    assert "HDSP(content='party')" in message
+    found = re.search(
+        r"Topics (\d+) \(.* and (\d+) \(.* share (\d+)% .* '(.*)' raises .* by (\S+) .* by (\S+):",
+        message,
+    )
+    topics, label = [int(found[1]), int(found[2])], found[4]
+    assert int(found[3]) > 50
+    effects = without.label_effects(labels=label).set_index("topic")["effect"][topics]
+    np.testing.assert_allclose(100 * effects, [float(found[5]), -float(found[6])], atol=0.06)
+    told = named_options(message, None)
+    assert "hdsp fit --content 'party' gives groups their own words" in told
+
+
+def test_what_groups_share_is_no_reason_to_warn():
+    corpus, _, frame = speeches(differ=0.0)
+    other = Corpus(corpus.counts, words=corpus.words, labels=frame[["kind"]])
+    for content, documents in ((None, corpus), ("party", corpus), (None, other)):
+        model = HDSP(max_components=30, init="nmf", content=content, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UnreliableTopicsWarning)
+            model.fit(documents).check_labels(documents)
+
+
+def test_shared_words_are_those_that_set_topics_apart():
+    words = np.array([[0.5, 0.5, 0.5], [0.5, 0.4, 0.0], [0.0, 0.1, 0.0], [0.0, 0.0, 0.5]])
+    weight = np.ones(3)
+    corpus = words.mean(axis=1)
+    own = np.maximum(words - corpus[:, None], 0.0)
+    expected = np.minimum(own[:, 0], own[:, 1]).sum() / min(own[:, 0].sum(), own[:, 1].sum())
+    found = shared_words(words, weight)
+    assert found[0, 1] == found[1, 0] == pytest.approx(expected)
+    # All topics have the first word: it tells nothing.
+    assert found[0, 2] == found[1, 2] == 0.0

@@ -9,6 +9,7 @@ import pytest
 
 from hdsp import HDSP, UnreliableTopicsWarning, simulate
 from hdsp.analysis.topics import number_sentence
+from tests import zoo
 
 
 @cache
@@ -33,19 +34,16 @@ def merges(model):
     return sum(row.get("merges", 0) for row in model.history_)
 
 
-def array(n_topics=12):
-    return np.random.default_rng(1).random((n_topics, 60))
-
-
 @pytest.mark.parametrize("init", ["nmf", "array"])
 def test_a_fixed_number_is_kept(init):
-    model = make(n_components=12, init=array() if init == "array" else init).fit(corpus())
+    start = np.random.default_rng(1).random((12, 60)) if init == "array" else init
+    model = make(n_components=12, init=start).fit(corpus())
     assert model.components_.shape == (12, 60)
-    assert model.transform(corpus()).shape == (160, 12)
     assert model.search_ == []
-    assert merges(model) == 0
     assert model.n_topics_range_ is None
     assert {row["n_topics"] for row in model.history_} == {12}
+    reason = {"nmf": "as many as were asked for", "array": "of those that were given"}[init]
+    assert model.number_summary_ == f"12 topics, {reason}."
 
 
 def test_a_ceiling_far_above_does_not_change_the_number():
@@ -81,19 +79,13 @@ def test_the_search_has_a_row_for_each_number_it_tried(ceiling):
     assert 2 <= low <= len(model.components_) <= high <= ceiling
 
 
-def test_the_number_is_said_in_a_sentence():
+def test_the_number_is_said_in_a_sentence_and_one_that_predicts_better_is_named():
     model = make().fit(corpus())
     assert re.fullmatch(
         r"\d+ topics( \(\d+ to \d+ are about as good\))?; (neither more nor fewer predict new "
         r"words better|\d+( or more)? would predict new words better, by [\d.]+ %)\.",
         model.number_summary_,
     )
-    fixed = make(n_components=12).fit(corpus())
-    assert fixed.number_summary_ == "12 topics, as many as were asked for."
-
-
-def test_a_number_that_would_predict_better_is_named():
-    model = make().fit(corpus())
     row = {"init": model.init_, "concentration": 1.0, "coherence": 0.1, "exclusivity": 0.5}
     rows = [
         row | {"topics": n, "perplexity": p, "seconds": 0.0} for n, p in ((4, 120.0), (40, 60.0))
@@ -128,14 +120,6 @@ def test_the_smallest_corpora_are_searched_too(shape):
     np.testing.assert_allclose(model.transform(counts).sum(axis=1), 1.0)
 
 
-def test_fewer_passes_than_the_bound_needs_end_without_merges():
-    with pytest.warns(UserWarning, match="stopped after max_iter=2 passes"):
-        model = make(max_iter=2, tol=0.0).fit(corpus())
-    assert model.n_iter_ == 2
-    assert not model.converged_
-    assert merges(model) == 0
-
-
 def test_topics_that_do_not_come_back_are_doubted():
     """Words at random, so that any topics are chance."""
     counts = np.random.default_rng(0).poisson(0.2, size=(300, 60))
@@ -145,3 +129,11 @@ def test_topics_that_do_not_come_back_are_doubted():
         model.topics()
     assert model.n_returning_ <= 1
     assert make(n_components=8).fit(corpus()).n_returning_ >= 3
+
+
+def test_the_search_leaves_room_for_every_seed_and_one_more():
+    seeds = {word: [word] for word in corpus().words[:20]}
+    model = zoo.fit_quietly(make(seeds=seeds, max_components=60), corpus())
+    assert len(model.components_) > len(seeds)
+    assert sorted(model.topic_names_.values()) == sorted(seeds)
+    assert model.n_topics_range_ is None or model.n_topics_range_[0] > len(seeds)

@@ -91,13 +91,25 @@ def test_refits_are_pooled_by_rubins_rules():
     assert found.error() == pytest.approx(np.sqrt(total))
     assert found.half_width(0.9) == pytest.approx(student.ppf(0.95, degrees) * np.sqrt(total))
     assert found.p == pytest.approx(2 * student.sf(0.115 / np.sqrt(total), degrees))
-
-
-def test_without_differences_between_refits_intervals_are_those_of_the_model():
+    # Without differences between refits, intervals are those of the model.
     own = Estimates(*(np.array([[x]]) for x in (0.11, 0.03, 0.04, 30.0)), classical_degrees=1e6)
     found = pool_refits(own, np.full((5, 1, 1), 0.11), 0.9)
-    np.testing.assert_allclose(found.value, 0.11)
     np.testing.assert_allclose(found.half_width(0.9), own.half_width(0.9), rtol=1e-4)
+
+
+def test_progress_is_shown(model, corpus, capsys, monkeypatch):
+    monkeypatch.setattr(Lines, "seconds", 0.0)
+    model.set_params(verbose=1)
+    model.label_effects(refits=3, corpus=corpus)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith("Fitting resampled documents: 3 of 3 done")
+    model.stability(corpus, seeds=2)
+    lines = capsys.readouterr().err.splitlines()
+    inner = [line for line in lines if line.startswith("Fitting with other seeds: 1 of 2 done, ")]
+    assert any("; Fitting topics: " in line for line in inner)
+    assert lines[-1].startswith("Fitting with other seeds: 2 of 2 done, topics found ")
+    model.set_params(verbose=0).label_effects(refits=2, corpus=corpus)
+    assert capsys.readouterr().err == ""
 
 
 def test_every_refit_starts_afresh(model, corpus, monkeypatch):
@@ -117,12 +129,3 @@ def test_documents_are_at_hand_until_the_model_is_saved(model, corpus, thorough,
     model.save(tmp_path / "model.hdsp")
     again = HDSP.load(tmp_path / "model.hdsp").label_effects(refits=5, corpus=corpus)
     pd.testing.assert_frame_equal(again, thorough)
-
-
-def test_progress_is_shown(model, corpus, capsys, monkeypatch):
-    monkeypatch.setattr(Lines, "seconds", 0.0)
-    model.set_params(verbose=1).label_effects(refits=3, corpus=corpus)
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[-1].startswith("Fitting resampled documents: 3 of 3 done")
-    model.set_params(verbose=0).label_effects(refits=2, corpus=corpus)
-    assert capsys.readouterr().err == ""

@@ -9,6 +9,7 @@ from hdsp import HDSP, Corpus, simulate
 from hdsp.analysis.label_effects import effect_columns
 from hdsp.analysis.refits import stability_facts, usual_numbers
 from hdsp.metrics import match_topics, stability
+from tests import zoo
 
 
 @pytest.fixture(scope="module")
@@ -117,11 +118,9 @@ def test_warnings_of_refits_are_issued_once(model, corpus):
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_other_documents_are_refused(model, corpus):
-    groups = np.arange(len(corpus)) // 4
-    grouped = Corpus(corpus.counts, corpus.words, corpus.labels, groups=groups)
-    settings = {"init": "nmf", "max_iter": 3, "tol": 0.1, "random_state": 0}
-    with_groups = HDSP(3, **settings).fit(grouped)
+def test_other_documents_are_refused():
+    model, with_groups = zoo.fitted("categories"), zoo.fitted("groups")
+    corpus, grouped = zoo.corpus_of("categories"), zoo.corpus_of("groups")
     renamed = Corpus(corpus.counts, words=[f"x{i}" for i in range(60)])
     message = "must be the documents that the model was fitted to, with the same labels and groups"
     for fitted, other in (

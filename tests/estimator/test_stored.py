@@ -7,29 +7,19 @@ import pandas as pd
 import pytest
 
 import hdsp
-from hdsp import HDSP, Corpus, UnknownLabelWarning
+from hdsp import Corpus, UnknownLabelWarning
 from hdsp.corpus import StoredCorpus
+from tests import zoo
 
 
 @pytest.fixture(scope="module")
 def corpus():
-    rng = np.random.default_rng(0)
-    n_documents = 90
-    group = rng.integers(0, 3, n_documents)
-    counts = rng.poisson(np.where(np.arange(12) % 3 == group[:, None], 3.0, 0.3))
-    labels = pd.DataFrame(
-        {
-            "tags": [["a", "b", "c"][k : k + 2] for k in group],
-            "kind": [["x", "y", None][k] for k in group],
-            "year": rng.normal(2000, 5, n_documents),
-        }
-    )
-    return Corpus(counts, labels=labels)
+    return zoo.corpus_of("mixed")
 
 
 @pytest.fixture(scope="module")
-def model(corpus):
-    return HDSP(3, tol=1e-2, random_state=0).fit(corpus)
+def model():
+    return zoo.fitted("mixed")
 
 
 @pytest.fixture
@@ -38,18 +28,9 @@ def stored(corpus, tmp_path):
     return hdsp.open_corpus(tmp_path / "corpus")
 
 
-def only_parts(monkeypatch):
-    """Whoever reads a stored corpus as a whole fails."""
-
-    def read_all(self):
-        raise AssertionError("a stored corpus was read as a whole")
-
+def test_queries_go_over_the_parts_of_a_corpus_and_of_a_split(model, corpus, stored, monkeypatch):
     for name in ("counts", "labels"):
-        monkeypatch.setattr(StoredCorpus, name, property(read_all))
-
-
-def test_queries_go_over_the_parts(model, corpus, stored, monkeypatch):
-    only_parts(monkeypatch)
+        monkeypatch.setattr(StoredCorpus, name, property(lambda _: pytest.fail("read as a whole")))
     np.testing.assert_allclose(model.transform(stored), model.transform(corpus), rtol=1e-10)
     assert model.score(stored) == pytest.approx(model.score(corpus), rel=1e-10)
     for given in ("labels", "completion"):
@@ -59,20 +40,17 @@ def test_queries_go_over_the_parts(model, corpus, stored, monkeypatch):
                 model.perplexity(corpus, given=given, **options),
                 rtol=1e-10,
             )
-    for target in ("tags", "kind", "year"):
+    for target in ("tags", "dept", "rating"):
         pd.testing.assert_frame_equal(
             model.predict_labels(stored, target), model.predict_labels(corpus, target), rtol=1e-9
         )
-
-
-def test_a_side_of_a_split_is_asked_about_as_in_memory(model, corpus, stored):
     for side, expected in zip(stored.split(0.4, 0), corpus.split(0.4, 0), strict=True):
         np.testing.assert_allclose(model.transform(side), model.transform(expected), rtol=1e-10)
 
 
 def test_unknown_labels_are_told_once(model, corpus, tmp_path):
-    tags = [[f"new {m % 5}"] if m % 3 else ["a"] for m in range(90)]
-    new = Corpus(corpus.counts, labels=pd.DataFrame({"tags": tags}))
+    tags = [[f"new {m % 5}"] if m % 3 else ["x"] for m in range(120)]
+    new = Corpus(corpus.counts, corpus.words, labels=pd.DataFrame({"tags": tags}))
     new.write(tmp_path / "new", 17)
     stored = hdsp.open_corpus(tmp_path / "new")
     with warnings.catch_warnings(record=True) as caught:
@@ -81,13 +59,13 @@ def test_unknown_labels_are_told_once(model, corpus, tmp_path):
     with pytest.warns(UnknownLabelWarning) as expected:
         np.testing.assert_allclose(found, model.transform(new), rtol=1e-10)
     assert [str(one.message) for one in caught] == [str(expected[0].message)]
-    assert "5 labels unknown to the model were ignored (in 60 documents)" in str(caught[0].message)
+    assert "5 labels unknown to the model were ignored (in 80 documents)" in str(caught[0].message)
 
 
 def test_a_stored_corpus_has_its_own_labels_and_the_model_s_words(model, corpus, stored, tmp_path):
     with pytest.raises(ValueError, match="must be None where X is a Corpus, which carries its own"):
         model.transform(stored, labels=corpus.labels)
-    Corpus(np.ones((3, 12)), words=list("abcdefghijkl")).write(tmp_path / "other")
+    Corpus(np.ones((3, 12))).write(tmp_path / "other")
     with pytest.raises(ValueError, match="has other words than the model"):
         model.transform(hdsp.open_corpus(tmp_path / "other"))
     corpus[:0].write(tmp_path / "empty")

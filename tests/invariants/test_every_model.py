@@ -11,6 +11,7 @@ from hdsp import HDSP
 from hdsp.cli import main
 from tests.zoo import (
     KINDS,
+    METHODS,
     answers,
     assert_same,
     corpus_of,
@@ -71,6 +72,32 @@ def test_a_loaded_model_is_fitted_again_to_the_same_bits(name, tmp_path):
     model.save(tmp_path / "model.hdsp")
     again = fit_quietly(HDSP.load(tmp_path / "model.hdsp"), corpus_of(name))
     assert_same(stored(again, given_answers=False), stored(model, given_answers=False))
+
+
+def test_merged_topics_are_sums(name):
+    """In everything that is said of topics; words and labels are predicted as before."""
+    model, corpus = fitted(name), corpus_of(name)
+    merged = model.merge_topics([0, 1])
+    before, after = (answers(one, corpus) for one in (model, merged))
+    add = np.array(
+        [[set(one) <= set(own) for own in merged.fitted_topics_] for one in model.fitted_topics_]
+    )
+    for said in ("transform", "proportions", *METHODS):
+        np.testing.assert_allclose(after[said], before[said] @ add, rtol=1e-9, atol=1e-9)
+    for held in ("topic_weight_", "topic_tokens_"):
+        np.testing.assert_allclose(getattr(merged, held), getattr(model, held) @ add, rtol=1e-9)
+    for said in ("simulated", "labels", "completion", "concentration"):
+        np.testing.assert_array_equal(after[said], before[said])
+    for said in before:
+        if said.startswith("predicted"):
+            assert_same(after[said], before[said])
+    if model.label_names_:
+        for weight in ("documents", "tokens"):
+            effects, summed = (
+                np.reshape(list(one.label_effects(weight=weight)["effect"]), (-1, n_topics))
+                for one, n_topics in zip((model, merged), add.shape, strict=True)
+            )
+            np.testing.assert_allclose(summed, effects @ add, atol=1e-9)
 
 
 def test_the_report_is_written(name, tmp_path):

@@ -115,9 +115,12 @@ NEW_DATA = [
     (lambda m: m.expected_topics(None), "HDSP.expected_topics needs labels: one"),
     (lambda m: m.perplexity(np.zeros((2, 60))), "no token to predict"),
     (lambda m: m.simulate(), "needs labels, or `n_documents`"),
-    (
-        lambda m: m.score(corpus(), sample_weight=[1, 2]),
-        "`sample_weight` of HDSP.score must be a non-neg",
+    *(
+        (
+            lambda m, wrong=wrong: m.score(corpus(), sample_weight=wrong),
+            "`sample_weight` of HDSP.score must be a non-neg",
+        )
+        for wrong in ([1, 2], np.full(120, -1.0), np.full(120, np.nan))
     ),
 ]
 VALUES = {
