@@ -1248,6 +1248,10 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
         self._fitted = refresh_model(self._fitted, self.n_jobs)
         return self._fitted
 
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return state | ({"_fitted": self._model} if "_fitted" in state else {})
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
