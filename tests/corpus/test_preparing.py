@@ -93,12 +93,21 @@ def test_tables_of_every_format(tmp_path, small, monkeypatch, suffix, n_threads)
         TextSettings(token_pattern="[a-z]+(?:-[a-z]+)*"),
     ],
 )
-@pytest.mark.parametrize("candidates", [1 << 22, 20])
-def test_words_are_chosen_as_in_memory(tmp_path, small, monkeypatch, settings, candidates):
-    """Also if the words of drafts are counted in several shares."""
-    monkeypatch.setattr(preparing, "_CANDIDATES", candidates)
+def test_words_are_chosen_as_in_memory(tmp_path, small, settings):
     files = write_all(tmp_path, [make_table(50, seed) for seed in range(3)])
     check_prepared(tmp_path / "corpus", files, tmp_path / "whole.jsonl", text_settings=settings)
+
+
+def test_of_very_many_words_the_rarest_are_forgotten(tmp_path, small, monkeypatch):
+    monkeypatch.setattr(preparing, "_MOST_WORDS", 100)
+    rows = [f"cat dog once{chr(97 + m // 26)}{chr(97 + m % 26)}" for m in range(600)]
+    write(tmp_path / "a.jsonl", {"text": rows})
+    stored = hdsp.prepare_corpus(
+        tmp_path / "a.jsonl", tmp_path / "corpus", text_settings=TextSettings(min_df=1, max_df=1.0)
+    )
+    assert len(stored.words) <= 100
+    counts = stored.counts.toarray().sum(axis=0)
+    assert counts[[stored.words.index("cat"), stored.words.index("dog")]].tolist() == [600, 600]
 
 
 def test_words_that_are_given(tmp_path, small):

@@ -5,7 +5,6 @@ labels they have, and written to a draft, an Arrow file; when all have been read
 chosen, and the drafts become shards. A folder is written aside and renamed when it is complete.
 """
 
-import math
 import os
 import re
 import secrets
@@ -14,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain, compress
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -54,8 +53,8 @@ from hdsp.storage.container import sync_file, sync_folder
 
 # The most characters of a draft's texts.
 _CHARACTERS = 1 << 24
-# The most words of drafts, repeats included, among which words are chosen at a time.
-_CANDIDATES = 1 << 22
+# The most words among which words are chosen.
+_MOST_WORDS = 1 << 22
 _OWN_NAME = re.compile(rf"{MANIFEST}|shard-\d+\.parquet")
 
 
@@ -186,8 +185,9 @@ def prepare_corpus(
 ) -> StoredCorpus:
     """Write the documents of one or more tables to a corpus on disk, without holding them.
 
-    The corpus is what `read_table` would make of one table with all the rows. Memory is bounded by
-    a few thousand documents for each core, the words that are kept, and the names of the labels.
+    The corpus is what `read_table` would make of one table with all the rows, but that of more than
+    four million words the rarest are forgotten. Memory is bounded by a few thousand documents for
+    each core, these words, and the names of the labels.
     While it works, the folder's parent holds counts of all words, which take about as much room as
     the corpus itself.
 
@@ -291,7 +291,6 @@ class _Draft(NamedTuple):
 
     path: Path
     n_documents: int
-    n_words: int
     columns: tuple[tuple[str, ...], ...]
 
 
@@ -310,7 +309,7 @@ def _write_drafts(
         part = Corpus.trusted(counts=counts, words=words, labels=labels, ids=columns.ids())
         write_draft(path, part)
         names = tuple(block.columns for block in labels.blocks)
-        return _Draft(path, len(labels), len(words), names)
+        return _Draft(path, len(labels), names)
 
     return list(counter.map(write, enumerate(groups)))
 
@@ -318,29 +317,26 @@ def _write_drafts(
 def _choose(drafts: Sequence[_Draft], settings: TextSettings, n_documents: int) -> tuple[str, ...]:
     """Return the words that the settings keep, sorted.
 
-    If drafts have many words, those of one share of all hashes are counted after those of another,
-    and only what is frequent enough is kept of each: memory is bounded, and every count is exact.
+    Counts are exact as long as there are no more than `_MOST_WORDS` words; of more, those in the
+    fewest documents are forgotten.
     """
     from hdsp.corpus.shards import draft_sums
 
-    n_shares = max(1, math.ceil(sum(draft.n_words for draft in drafts) / _CANDIDATES))
-    names: list[str] = []
-    sums = np.zeros((2, 0))
-    with progress.task("Choosing words", n_shares * len(drafts), None) as task:
-        for share in range(n_shares):
-            totals = Counter[str](), Counter[str]()
-            for draft in drafts:
-                words, counted = draft_sums(draft.path)
-                mine = [hash(word) % n_shares == share for word in words]
-                for total, own in zip(totals, counted[:, mine], strict=True):
-                    total.update(dict(zip(compress(words, mine), own.tolist(), strict=True)))
-                task.update(task.done + 1)
-            found = list(totals[0])
-            more = np.array([list(total.values()) for total in totals])
-            kept = choose_words(settings, found, more, n_documents)
-            names += [found[j] for j in kept.tolist()]
-            sums = np.hstack([sums, more[:, kept]])
-    return tuple(names[j] for j in choose_words(settings, names, sums, n_documents).tolist())
+    frequency, tokens = Counter[str](), Counter[str]()
+    least = 1
+    with progress.task("Choosing words", len(drafts), None) as task:
+        for draft in drafts:
+            words, sums = draft_sums(draft.path)
+            frequency.update(dict(zip(words, sums[0].tolist(), strict=True)))
+            tokens.update(dict(zip(words, sums[1].tolist(), strict=True)))
+            while len(frequency) > _MOST_WORDS:
+                least += 1
+                for word in [word for word, number in frequency.items() if number < least]:
+                    del frequency[word], tokens[word]
+            task.update(task.done + 1)
+    words = list(frequency)
+    sums = np.array([list(frequency.values()), list(tokens.values())])
+    return tuple(words[j] for j in choose_words(settings, words, sums, n_documents).tolist())
 
 
 def _whole(

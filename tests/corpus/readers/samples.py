@@ -60,10 +60,10 @@ def written(write: Callable[[io.BytesIO], object]) -> bytes:
     return buffer.getvalue()
 
 
-def arrow_bytes(new: Callable[..., object]) -> bytes:
+def arrow_bytes() -> bytes:
     def write(buffer: io.BytesIO) -> None:
         table = arrow_table()
-        with new(buffer, table.schema) as writer:
+        with pa.ipc.new_file(buffer, table.schema) as writer:
             writer.write_table(table, max_chunksize=2)
 
     return written(write)
@@ -147,8 +147,7 @@ def write_samples(folder: Path) -> dict[str, Sample]:
         "csv-zst": (table, "table.csv.zst", pa.compress(csv, codec="zstd", asbytes=True)),
         "jsonl": (table, "table.jsonl", jsonl_text().encode()),
         "parquet": (table, "table.parquet", parquet_bytes()),
-        "arrow": (table, "table.arrow", arrow_bytes(pa.ipc.new_file)),
-        "arrow-stream": (table, "stream.arrows", arrow_bytes(pa.ipc.new_stream)),
+        "arrow": (table, "table.arrow", arrow_bytes()),
         "feather": (table, "table.feather", feather_bytes()),
         "xlsx": (table, "table.xlsx", excel_bytes()),
         "dta": (table, "table.dta", stata_bytes()),
@@ -172,6 +171,6 @@ def write_samples(folder: Path) -> dict[str, Sample]:
 
 
 NAMES = (
-    *("csv", "tsv", "csv-gz", "csv-zst", "jsonl", "parquet", "arrow", "arrow-stream", "feather"),
+    *("csv", "tsv", "csv-gz", "csv-zst", "jsonl", "parquet", "arrow", "feather"),
     *("xlsx", "dta", "ldac", "uci", "uci-gz", "svmlight", "mtx", "mallet", "folder"),
 )

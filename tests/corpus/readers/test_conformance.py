@@ -149,7 +149,7 @@ def test_damaged_files_take_little_memory(name, samples, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["ldac", "uci", "mtx", "svmlight"])
-@pytest.mark.parametrize("argument", ["words", "labels"])
+@pytest.mark.parametrize("argument", ["words", "metadata"])
 def test_damaged_files_beside_the_counts(name, argument, samples, tmp_path):
     read, path = samples[name]
     if argument not in read.keywords:

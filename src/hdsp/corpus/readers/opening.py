@@ -1,19 +1,14 @@
 """What all readers share: opening files, decoding lines, and the errors of files."""
 
-import bz2
 import codecs
-import gzip
 import io
-import lzma
 import os
 import shutil
 import tempfile
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from hdsp import progress
 from hdsp.exceptions import ReadError
@@ -103,48 +98,37 @@ def as_path(file: FileOrPath) -> Iterator[FilePath]:
         yield path
 
 
-@dataclass(frozen=True)
-class Source:
-    """An open file: the stream of its contents, which are decompressed if they need to be."""
+class Source(NamedTuple):
+    """An open file of pyarrow, and the stream of its contents, decompressed if they need to be."""
 
     stream: Any
-    file: "io.BufferedReader[Any]"
-    size: int
+    file: Any
 
     def show_progress(self) -> None:
         """Show how much of the file was read."""
-        progress.update(self.file.tell(), self.size)
-
-
-def _open_zstandard(file: Any) -> Any:
-    import pyarrow
-
-    return pyarrow.CompressedInputStream(pyarrow.PythonFile(file, mode="r"), "zstd")
+        progress.update(self.file.tell(), self.file.size())
 
 
 # The first bytes of compressed files.
-_COMPRESSIONS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-    b"\x28\xb5\x2f\xfd": _open_zstandard,
-}
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 @contextmanager
 def open_binary(path: FilePath, name: str = "") -> Iterator[Source]:
     """Open a file; `name` is for messages, if it differs."""
+    import pyarrow
+
     check_file(path)
-    with ExitStack() as stack:
-        file = stack.enter_context(open(path, "rb"))
-        head = file.peek(6)
-        openers = (open_ for magic, open_ in _COMPRESSIONS.items() if head.startswith(magic))
-        opener = next(openers, None)
-        try:
-            stream = file if opener is None else stack.enter_context(opener(file))
-            yield Source(stream, file, os.fstat(file.fileno()).st_size)
-        except (EOFError, OSError, MemoryError, zlib.error, lzma.LZMAError) as error:
-            raise damaged(name or str(path), error) from error
+    try:
+        # Not closed, because threads of pyarrow may still read ahead.
+        file = pyarrow.OSFile(os.fspath(path))
+        head = file.read(4)
+        file.seek(0)
+        known = (codec for magic, codec in _COMPRESSIONS.items() if head.startswith(magic))
+        codec = next(known, None)
+        yield Source(pyarrow.CompressedInputStream(file, codec) if codec else file, file)
+    except (OSError, MemoryError) as error:
+        raise damaged(name or str(path), error) from error
 
 
 def check_encoding(encoding: str) -> None:

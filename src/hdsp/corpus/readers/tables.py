@@ -26,7 +26,6 @@ from hdsp.corpus.labels import Kind, Labels, Names, ReadingSettings, label_kinds
 from hdsp.corpus.readers.opening import (
     FileOrPath,
     FilePath,
-    Source,
     as_path,
     as_read_error,
     check_encoding,
@@ -123,6 +122,7 @@ def _csv_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     from pyarrow import csv as arrow_csv
 
     _check_header(file, wanted)
+    _check_quotes(file)
     parse = arrow_csv.ParseOptions(delimiter=file.delimiter, newlines_in_values=True)
     convert = arrow_csv.ConvertOptions(
         column_types=dict.fromkeys(wanted.columns, pyarrow.string()),
@@ -133,9 +133,8 @@ def _csv_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
     read = arrow_csv.ReadOptions(use_threads=False, block_size=_LONGEST_ROW, encoding=file.encoding)
     numbers = [name for name, kind in wanted.kinds.items() if kind == "number"]
     with open_binary(file.path, file.name) as source:
-        contents = _Quoted(source)
         try:
-            for batch in arrow_csv.open_csv(contents, read, parse, convert):
+            for batch in arrow_csv.open_csv(source.stream, read, parse, convert):
                 for name in numbers if file.decimal != "." else ():
                     place = batch.schema.get_field_index(name)
                     values = compute.replace_substring(batch[name], file.decimal, ".")
@@ -146,24 +145,6 @@ def _csv_batches(file: TableFile, wanted: Wanted) -> Iterator[Batch]:
         except (pyarrow.ArrowException, UnicodeError, KeyError) as error:
             if "Empty CSV file" not in str(error):
                 raise _csv_error(file, error) from error
-    if contents.n_quotes % 2:
-        # pyarrow takes a quote that is never closed for one that closes at the end.
-        for _ in _csv_rows(file):
-            pass
-
-
-class _Quoted:
-    """A stream for pyarrow that counts quotes."""
-
-    closed = False
-
-    def __init__(self, source: Source) -> None:
-        self._stream, self.n_quotes = source.stream, 0
-
-    def read(self, size: int) -> bytes:
-        data: bytes = self._stream.read(size)
-        self.n_quotes += data.count(b'"')
-        return data
 
 
 def _csv_columns(file: TableFile) -> list[str]:
@@ -194,6 +175,16 @@ def _check_header(file: TableFile, wanted: Wanted) -> None:
             problem = f"its columns are not separated by {file.delimiter!r}"
             raise read_error(file.name, problem, f"pass {other!r} as `delimiter`", line=1)
     check_columns(file.name, wanted.columns, header)
+
+
+def _check_quotes(file: TableFile) -> None:
+    """Raise if a quote is never closed, which pyarrow takes for one that closes at the end."""
+    with open_binary(file.path, file.name) as source:
+        chunks = iter(partial(source.stream.read, _LONGEST_ROW), b"")
+        n_quotes = sum(chunk.count(b'"') for chunk in chunks)
+    if n_quotes % 2:
+        for _ in _csv_rows(file):
+            pass
 
 
 def _csv_error(file: TableFile, error: Exception) -> ReadError:
@@ -267,14 +258,10 @@ def _open_arrow(file: TableFile) -> Iterator[tuple[list[str], int | None, Callab
             table = parquet.ParquetFile(data)
             read = partial(table.iter_batches, _ROWS)
             yield table.schema_arrow.names, table.metadata.num_rows, read
-        elif data.read(6) == b"ARROW1":
-            whole = ipc.open_file(data)
-            numbers = range(whole.num_record_batches)
-            yield whole.schema.names, None, lambda columns: map(whole.get_batch, numbers)
         else:
-            data.seek(0)
-            stream = ipc.open_stream(data)
-            yield stream.schema.names, None, lambda columns: stream
+            table = ipc.open_file(data)
+            numbers = range(table.num_record_batches)
+            yield table.schema.names, None, lambda columns: map(table.get_batch, numbers)
     except ReadError:
         raise
     except (pyarrow.ArrowException, OSError, ValueError, MemoryError, ArithmeticError) as error:
@@ -337,13 +324,12 @@ def _frame_columns(file: TableFile) -> list[str]:
     return list(_read_frame(file).columns)
 
 
-_ARROW_SUFFIXES = (".arrow", ".feather", ".ipc", ".arrows")
 TABLE_FORMATS = {
     "csv": TableFormat((".csv",), _csv_batches, _csv_columns),
     "tsv": TableFormat((".tsv", ".tab"), _csv_batches, _csv_columns),
     "jsonl": TableFormat((".jsonl", ".ndjson", ".json"), _json_batches, _json_columns),
     "parquet": TableFormat((".parquet", ".pq"), _arrow_batches, _arrow_columns),
-    "arrow": TableFormat(_ARROW_SUFFIXES, _arrow_batches, _arrow_columns),
+    "arrow": TableFormat((".arrow", ".feather"), _arrow_batches, _arrow_columns),
     "xlsx": TableFormat((".xlsx",), _frame_batches, _frame_columns),
     "dta": TableFormat((".dta",), _frame_batches, _frame_columns),
 }
@@ -377,7 +363,7 @@ def format_of(
     if format is not None:
         check_choice(format, tuple(suffixes), "format", owner)
         return format
-    plain = re.sub(r"\.(gz|bz2|xz|zstd?)$", "", name.lower())
+    plain = re.sub(r"\.(gz|bz2|zstd?)$", "", name.lower())
     for key, known in suffixes.items():
         if plain.endswith(known):
             return key
@@ -523,7 +509,7 @@ def read_table(
     path : path or binary file object
         A CSV, TSV, JSON Lines, Parquet, Arrow, Feather, Excel (.xlsx) or Stata (.dta) file, or a
         file object such as ``sys.stdin.buffer``. Text files that are compressed by
-        gzip, bzip2, xz or Zstandard are decompressed.
+        gzip, bzip2 or Zstandard are decompressed.
     text : str, default=None
         Column of the texts; None is "text".
     tags : str or sequence of str, default=()
