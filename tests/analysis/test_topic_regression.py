@@ -14,7 +14,7 @@ from hdsp.analysis import softmax
 from hdsp.analysis.refits import _resample
 from hdsp.analysis.regression import LinearRegression
 from hdsp.exceptions import IntervalWarning, LabelDataWarning
-from tests.analysis.corpora import M, T, fitted, labelled
+from tests.analysis.corpora import M, fitted, labelled
 
 
 @pytest.fixture
@@ -296,19 +296,6 @@ def test_tokens_may_weigh_alike(model, frame):
     np.testing.assert_allclose(found.effects("left")["effect"], left - others, atol=0.02)
     equal = model.label_effects(weight="documents")["effect"]
     assert np.abs(model.label_effects(weight="tokens")["effect"] - equal).max() > 1e-3
-
-
-def test_merged_topics_are_sums(model):
-    merged = model.merge_topics([0, 2])
-    own, plain = merged.estimate_effects("~ side + x"), model.estimate_effects("~ side + x")
-    (place,) = [k for k, parts in enumerate(merged.fitted_topics_) if len(parts) == 2]
-    for table, summed, name in (
-        (plain.effects(), own.effects(), "effect"),
-        (plain.levels("side"), own.levels("side"), "expected"),
-    ):
-        values = table[name].to_numpy().reshape(-1, T)
-        found = summed[name].to_numpy().reshape(-1, T - 1)[:, place]
-        np.testing.assert_allclose(found, values[:, [0, 2]].sum(axis=1), atol=1e-9)
 
 
 def test_rare_labels_are_regressed_one_by_one(model):

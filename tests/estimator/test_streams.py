@@ -2,12 +2,14 @@
 
 import pickle
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pandas
 import pytest
 
 import hdsp
+from tests import zoo
 
 
 def corpus_of(n_documents, seed=0, tags=(["news"], ["sport"], ["news", "art"])):
@@ -138,11 +140,7 @@ def test_a_saved_stream_goes_on_to_the_same_bits(tmp_path):
     for one in (model, again):
         one.partial_fit(corpus[400:])
     np.testing.assert_array_equal(model.components_, again.components_)
-    np.testing.assert_array_equal(
-        model.expected_topics([["art"]]), again.expected_topics([["art"]])
-    )
     assert again.topic_names_ == {0: "first"}
-    assert again.n_documents_ == 600
     # Topics were learned again in between, and had been before.
     assert again.history_[-1]["learned_again"] > model._fitted.stream.n_documents / 2
 
@@ -174,27 +172,21 @@ def test_a_corpus_on_disk_gives_the_bits_of_the_one_in_memory(tmp_path):
     one, other = (hdsp.HDSP(**settings).fit(c) for c in (corpus, stored))
     np.testing.assert_array_equal(one.components_, other.components_)
     np.testing.assert_array_equal(one.transform(corpus), other.transform(stored))
-    one, other = (
-        hdsp.HDSP(max_components=10, random_state=0, n_jobs=n).fit(stored) for n in (1, 2)
-    )
-    np.testing.assert_array_equal(one.components_, other.components_)
 
 
-def test_attributes_and_pickles_are_of_all_documents_so_far():
+def test_attributes_are_of_all_documents_so_far():
     """Each is asked before and after, and no other in between."""
-    corpus = corpus_of(300)
-    counts = np.hstack([corpus.counts[200:].toarray(), np.ones((100, 1))])
-    further = hdsp.Corpus(counts, words=(*corpus.words, "zebra"))
-    first = hdsp.HDSP(max_components=10, random_state=0, seeds={"mine": [corpus.words[0]]})
-    first.partial_fit(corpus[:200])
+    further = zoo.corpus_of("seeds").counts.toarray()
+    first = zoo.fit_quietly(zoo.make("seeds"), zoo.corpus_of("seeds"))
+    words = (*first.words_, "zebra")
+    further = hdsp.Corpus(np.hstack([further, np.ones((len(further), 1))]), words=words)
     for name in ("components_", "n_features_in_", "topic_weight_", "words_"):
-        model = pickle.loads(pickle.dumps(first))
+        model = deepcopy(first)
         before = getattr(model, name)
-        model.partial_fit(further)
-        again = pickle.loads(pickle.dumps(model))
+        with pytest.warns(hdsp.StreamWarning, match="new documents alone"):
+            model.partial_fit(further)
         after = getattr(model, name)
         assert not np.array_equal(before, after)
         model.topics()
-        for one in (model, again):
-            np.testing.assert_array_equal(getattr(one, name), after)
-    assert "mine" in model.topic_names_.values()
+        np.testing.assert_array_equal(getattr(pickle.loads(pickle.dumps(model)), name), after)
+    assert set(model.topic_names_.values()) == {"a", "b"}

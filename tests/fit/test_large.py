@@ -168,8 +168,3 @@ def test_a_damaged_shard_is_named_and_an_earlier_fit_stays(stored, tmp_path):
     with pytest.raises(hdsp.ReadError, match="shard-000003"):
         model.fit(hdsp.open_corpus(tmp_path / "corpus"))
     np.testing.assert_array_equal(model.components_, before)
-
-
-def test_labels_of_a_corpus_on_disk_are_its_own(stored):
-    with pytest.raises(ValueError, match="must be None where X is a Corpus"):
-        hdsp.HDSP(**SETTINGS).fit(stored, labels=[["a"]] * 600)

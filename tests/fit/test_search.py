@@ -159,8 +159,11 @@ def test_noise_without_topics_has_few():
     assert HDSP(max_components=60, random_state=0).fit(Corpus(counts)).n_topics_ <= 4
 
 
-@pytest.mark.parametrize("n_documents", [1, 2, 5, 9])
-def test_a_handful_of_documents_is_enough(n_documents):
-    counts = np.random.default_rng(0).poisson(1.0, size=(n_documents, 12)) + 1.0
+@pytest.mark.parametrize("shape", [(1, 12), (2, 12), (5, 4), (9, 12), (40, 1)], ids=repr)
+@pytest.mark.filterwarnings("ignore:HDSP stopped after max_iter")
+def test_the_smallest_corpora_are_searched_too(shape):
+    counts = np.random.default_rng(0).poisson(1.0, size=shape) + 1.0
     model = HDSP(random_state=0).fit(counts)
-    assert 1 <= len(model.components_) <= max(n_documents, 2)
+    assert 1 <= len(model.components_) <= max(shape[0], 2)
+    assert np.isfinite(model.components_).all()
+    np.testing.assert_allclose(model.transform(counts).sum(axis=1), 1.0)

@@ -74,6 +74,17 @@ def test_a_loaded_model_is_fitted_again_to_the_same_bits(name, tmp_path):
     assert_same(stored(again, given_answers=False), stored(model, given_answers=False))
 
 
+def by_topic(model):
+    """Effects and expected proportions of levels, with a column for each topic."""
+    for weight in ("documents", "tokens"):
+        effects = model.label_effects(weight=weight)["effect"]
+        yield np.reshape(list(effects), (-1, len(model.fitted_topics_)))
+    regression = model.estimate_effects()
+    for name in {block.name for block in model.label_schema_.blocks} - {"tags"}:
+        expected = regression.levels(name)["expected"]
+        yield np.reshape(list(expected), (-1, len(model.fitted_topics_)))
+
+
 def test_merged_topics_are_sums(name):
     """In everything that is said of topics; words and labels are predicted as before."""
     model, corpus = fitted(name), corpus_of(name)
@@ -92,12 +103,8 @@ def test_merged_topics_are_sums(name):
         if said.startswith("predicted"):
             assert_same(after[said], before[said])
     if model.label_names_:
-        for weight in ("documents", "tokens"):
-            effects, summed = (
-                np.reshape(list(one.label_effects(weight=weight)["effect"]), (-1, n_topics))
-                for one, n_topics in zip((model, merged), add.shape, strict=True)
-            )
-            np.testing.assert_allclose(summed, effects @ add, atol=1e-9)
+        for values, summed in zip(by_topic(model), by_topic(merged), strict=True):
+            np.testing.assert_allclose(summed, values @ add, atol=1e-9)
 
 
 def test_the_report_is_written(name, tmp_path):

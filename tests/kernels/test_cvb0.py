@@ -154,23 +154,17 @@ def test_a_word_that_occurs_thrice_is_three_tokens():
     np.testing.assert_allclose(one, other, rtol=1e-8)
 
 
-def test_documents_without_words_have_the_prior():
-    _, word_share, prior_shape, rate = drawn(12, n_documents=2)
-    # The second document stores a zero.
-    counts = csr_array((np.zeros(1), [4], [0, 0, 1]), shape=(2, 12))
-    expected = prior_shape / rate
-    expected /= expected.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(predict(counts, word_share, prior_shape, rate), expected, rtol=1e-6)
-
-
-def test_stored_zeros_do_nothing():
-    rng, *model = drawn(30)
-    dense = rng.poisson(1.0, size=(1, 30)).astype(float)
-    with_zeros = csr_array((dense[0], np.arange(30), [0, 30]), shape=(1, 30))
-    assert (with_zeros.data == 0.0).any()
+def test_stored_zeros_do_nothing_and_documents_without_words_have_the_prior():
+    rng, word_share, prior_shape, rate = drawn(30, n_documents=2)
+    dense = np.vstack([rng.poisson(1.0, size=30), np.zeros(30)])
+    stored = csr_array((dense.ravel(), np.tile(np.arange(30), 2), [0, 30, 60]), shape=(2, 30))
+    found, expected = (
+        predict(counts, word_share, prior_shape, rate) for counts in (stored, csr_array(dense))
+    )
     # The sums are taken in another order.
-    found, expected = (predict(counts, *model) for counts in (with_zeros, csr_array(dense)))
     np.testing.assert_allclose(found, expected, rtol=1e-4)
+    prior = prior_shape / rate[1]
+    np.testing.assert_allclose(expected[1], prior / prior.sum(), rtol=1e-6)
 
 
 def test_equal_rates_cancel():
