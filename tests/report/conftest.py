@@ -164,3 +164,16 @@ def numbers(page, chart):
     rows = sorted(table_rows(page, chart), key=lambda row: int(row[0]))
     assert [int(row[0]) for row in rows] == list(range(len(rows)))
     return np.array([row[2:] for row in rows], dtype=float)
+
+
+def choose(page, side, department=None, rating=None, tags=()):
+    """Choose the labels of a side of the explorer."""
+    page.get_by_label(f"Clear {side}").click()
+    if department is not None:
+        page.get_by_label(f"department of {side}", exact=True).select_option(department)
+    for tag in tags:
+        page.get_by_label(f"labels of {side}", exact=True).fill(tag)
+        page.get_by_label(f"labels of {side}", exact=True).press("Enter")
+    if rating is not None:
+        page.get_by_label(f"rating of {side} is known").check()
+        page.get_by_label(f"rating of {side}", exact=True).fill(str(rating))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from hdsp import HDSP, Corpus, Labels, simulate
-from tests.report.conftest import expected_topics, numbers, table_rows
+from tests.report.conftest import choose, expected_topics, numbers, table_rows
 from tests.report.corpora import fit, make_corpus, reviews
 from tests.scaling.test_terms import N_TOPICS, SCALING, curved, table
 
@@ -15,18 +15,6 @@ def assert_effects(page, chart, wanted, atol=1e-4, rtol=1e-3):
     effect, lower, upper = numbers(page, chart).T
     np.testing.assert_allclose(effect, wanted["effect"], rtol=0, atol=atol)
     np.testing.assert_allclose(upper - lower, wanted["upper"] - wanted["lower"], rtol=rtol)
-
-
-def choose(page, side, department=None, rating=None, tags=()):
-    page.get_by_label(f"Clear {side}").click()
-    if department is not None:
-        page.get_by_label(f"department of {side}", exact=True).select_option(department)
-    for tag in tags:
-        page.get_by_label(f"labels of {side}", exact=True).fill(tag)
-        page.get_by_label(f"labels of {side}", exact=True).press("Enter")
-    if rating is not None:
-        page.get_by_label(f"rating of {side} is known").check()
-        page.get_by_label(f"rating of {side}", exact=True).fill(str(rating))
 
 
 def test_one_change_in_what_if_has_intervals(shown, model):

@@ -12,7 +12,7 @@ from hdsp.analysis.topics import word_share
 from hdsp.report import read_names
 from hdsp.report.documents import document_view
 from hdsp.report.topics import relevance, word_frequency
-from tests.report.conftest import VIEWS, expected_topics, numbers, table_rows, values
+from tests.report.conftest import VIEWS, choose, expected_topics, numbers, table_rows, values
 from tests.report.corpora import fit, make_corpus, reviews
 
 
@@ -98,7 +98,7 @@ def test_topics_are_searched_and_sorted_either_way(shown, model):
 def test_the_slider_orders_words_by_relevance(shown, model):
     page = shown.show()
     share = word_share(model._model)
-    overall = word_frequency(model, share)
+    overall = word_frequency(model._model, share)
     shown_words = []
     for weight in (1.0, 0.6, 0.0):
         page.eval_on_selector(
@@ -115,13 +115,8 @@ def test_the_slider_orders_words_by_relevance(shown, model):
 
 def test_chosen_labels_give_the_models_expected_topics(shown, model):
     page = shown.show("#view=explorer")
-    page.get_by_label("department of A", exact=True).select_option("shoes")
-    page.get_by_label("department of B", exact=True).select_option("bags")
-    for tag in ("sale", "gift set"):
-        page.get_by_label("labels of B", exact=True).fill(tag)
-        page.get_by_label("labels of B", exact=True).press("Enter")
-    page.get_by_label("rating of A is known").check()
-    page.get_by_label("rating of A", exact=True).fill("2.5")
+    choose(page, "A", "shoes", rating=2.5)
+    choose(page, "B", "bags", tags=["sale", "gift set"])
     frame = {"department": ["shoes", "bags"], "labels": [[], ["sale", "gift set"]]}
     wanted = model.expected_topics(pd.DataFrame(frame | {"rating": [2.5, np.nan]}))
     found = expected_topics(page)
@@ -198,15 +193,14 @@ def test_views_are_linked_and_back_returns(shown):
     assert page.get_by_label("Typical of topic").input_value() == "4"
 
 
-def test_the_search_is_shown(show_model, searched):
+def test_the_search_and_correlated_topics_are_shown(show_model, searched):
     page = show_model(searched, "#view=fit")
-    own = [row for row in searched.search_ if row["init"] == searched.init_]
-    rows = sorted(own, key=lambda row: row["topics"])
-    found = table_rows(page, "search")
-    for row, wanted in zip(found, rows, strict=True):
-        pairs = zip(row, wanted.items(), strict=True)
-        numbers = [(float(cell), value) for cell, (name, value) in pairs if name != "init"]
-        np.testing.assert_allclose(*zip(*numbers, strict=True))
+    rows = sorted(searched.search_, key=lambda row: row["topics"])
+    rows = [row for row in rows if row["init"] == searched.init_]
+    for row, wanted in zip(table_rows(page, "search"), rows, strict=True):
+        cells = dict(zip(wanted, row, strict=True))
+        numbers = {name: float(cells[name]) for name in wanted if name != "init"}
+        assert numbers == pytest.approx({name: wanted[name] for name in numbers})
     figure = page.locator('[data-chart="search"]')
     assert figure.locator("svg circle").count() == len(rows)
     text = figure.locator("svg[role=img]").get_attribute("aria-label")
@@ -218,6 +212,18 @@ def test_the_search_is_shown(show_model, searched):
     left, width = (float(band.get_attribute(name)) for name in ("x", "width"))
     line = figure.locator("svg [aria-label=rule] line").last
     assert left <= float(line.get_attribute("x1")) <= left + width
+    table = searched.topic_correlations()
+    table = table[(table["lower"] > 0) | (table["upper"] < 0)].sort_values("correlation")[::-1]
+    assert len(table)
+    page.click('nav a[data-view="map"]')
+    rows = [
+        row.locator("th, td").all_inner_texts()
+        for row in page.locator("#view-map .card > .scroll tr").all()[1:]
+    ]
+    assert [[int(text.split(" ")[0]) for text in row[:2]] for row in rows] == (
+        table[["topic", "other"]].to_numpy().tolist()
+    )
+    np.testing.assert_allclose([float(row[2]) for row in rows], table["correlation"], rtol=1e-3)
 
 
 def call_topic_2(page, name):
@@ -304,21 +310,6 @@ def test_the_map_shows_labels_and_the_heat_map_effects(shown, model):
     np.testing.assert_allclose(found, wanted, atol=1e-4)
 
 
-def test_correlated_topics_are_listed(show_model, searched):
-    table = searched.topic_correlations()
-    table = table[(table["lower"] > 0) | (table["upper"] < 0)].sort_values("correlation")[::-1]
-    assert len(table)
-    page = show_model(searched, "#view=map")
-    rows = [
-        row.locator("th, td").all_inner_texts()
-        for row in page.locator("#view-map .card > .scroll tr").all()[1:]
-    ]
-    assert [[int(text.split(" ")[0]) for text in row[:2]] for row in rows] == (
-        table[["topic", "other"]].to_numpy().tolist()
-    )
-    np.testing.assert_allclose([float(row[2]) for row in rows], table["correlation"], rtol=1e-3)
-
-
 def test_remains_of_web_pages_are_told(show_model):
     texts, frame = reviews(60)
     junk = [f"{text} {'linktocommentspostcount' * (n % 3 == 0)}" for n, text in enumerate(texts)]
@@ -377,5 +368,6 @@ def test_observed_proportions_are_compared_with_expected_ones(shown, model, corp
     own = design[:, model.label_names_.index("shoes")] == 1
     observed = model.proportions_[own].astype(float).mean(axis=0)
     expected = model.expected_topics(corpus.labels)[own].mean(axis=0)
-    found = numbers(page, "observed-expected")[:, [0, 2]]
-    np.testing.assert_allclose(found, np.column_stack([observed, expected]), atol=1e-4)
+    error = model.proportions_[own].std(axis=0) / np.sqrt(own.sum())
+    wanted = np.column_stack([observed, error, expected])
+    np.testing.assert_allclose(numbers(page, "observed-expected"), wanted, atol=1e-4)

@@ -5,21 +5,10 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from hdsp import (
-    HDSP,
-    Categorical,
-    Corpus,
-    Factor,
-    Interaction,
-    LabelDataWarning,
-    Labels,
-    LogLinear,
-    Ordered,
-    Spline,
-    TextSettings,
-    read_table,
-)
+from hdsp import HDSP, Categorical, Corpus, LabelDataWarning, LogLinear, TextSettings, read_table
+from hdsp.corpus import Labels
 from hdsp.report.effects import form_view
+from hdsp.scaling.terms import Factor, Interaction, Ordered, Spline
 from tests.problems import bind
 
 N_DOCUMENTS = 600
@@ -96,18 +85,16 @@ def test_ordered_levels_keep_their_order():
     levels = ["small", "medium", "large"]
     given, values = bind(pd.DataFrame({"size": size}), Ordered("size", levels=levels))
     table = pd.DataFrame({"size": pd.Categorical(size, categories=levels, ordered=True)})
-    known, _ = bind(table, Ordered("size"))
+    known, same = bind(table, Ordered("size"))
     rows = [np.flatnonzero(size == level)[0] for level in levels]
     first = given.design(values).toarray()[rows, 3:]
     steps = np.diff(first, axis=0)
     np.testing.assert_allclose(steps @ steps.T, (steps[0] @ steps[0]) * np.eye(2), atol=1e-8)
-    labels = Labels.from_frame(table)
-    second = known.design(known.schema.encode(labels)).toarray()[rows, 3:]
+    second = known.design(same).toarray()[rows, 3:]
     np.testing.assert_allclose(np.abs(first), np.abs(second), atol=1e-8)
     # Levels that are numbers are in the order of numbers.
-    space, values = bind(
-        pd.DataFrame({"wave": pd.Series(["2", "10", "9"] * 5, dtype="string")}), Ordered("wave")
-    )
+    wave = pd.Series(["2", "10", "9"] * 5, dtype="string")
+    space, values = bind({"wave": wave}, Ordered("wave"))
     assert space.schema.names == ("10", "2", "9")
     steps = np.diff(space.design(values).toarray()[[0, 2, 1], 3:], axis=0)
     assert steps[0] @ steps[1] == pytest.approx(0.0, abs=1e-8)

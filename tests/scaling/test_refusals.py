@@ -7,18 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hdsp import (
-    Categorical,
-    Custom,
-    Factor,
-    Interaction,
-    LogLinear,
-    Monotone,
-    Ordered,
-    Pooled,
-    Softplus,
-    Spline,
-)
+from hdsp import Categorical, Custom, LogLinear, Monotone, Softplus
+from hdsp.scaling.terms import Factor, Interaction, Ordered, Pooled, Spline
 from tests.problems import bind
 
 

@@ -10,18 +10,12 @@ from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.sparse import csr_array
 
 import hdsp
+from hdsp import Categorical, Constant, Custom, LogLinear, Monotone, ScalingFunction
 from hdsp.corpus import Labels, LabelSchema
 from hdsp.model.updates import stick_objective
 from hdsp.scaling.design import LabelDesign
-from hdsp.scaling.functions import (
-    Categorical,
-    Constant,
-    DesignLimits,
-    LogLinear,
-    Product,
-    ScalingFunction,
-)
-from hdsp.scaling.links import FUNCTIONS, Custom, Monotone
+from hdsp.scaling.functions import DesignLimits, Product
+from hdsp.scaling.links import FUNCTIONS
 from hdsp.testing import check_scaling, make_case
 from tests.problems import failures
 

@@ -5,23 +5,10 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from hdsp import HDSP, Categorical, LogLinear
+from hdsp import HDSP, Categorical, Factor, Interaction, LogLinear, Ordered, Pooled, Spline, Term
 from hdsp.analysis.design import Setting, make_design
 from hdsp.metrics import match_topics
-from hdsp.scaling.terms import (
-    TERMS,
-    Factor,
-    Interaction,
-    Levels,
-    Number,
-    Ordered,
-    Pooled,
-    Ramps,
-    Slots,
-    Spline,
-    Tags,
-    Term,
-)
+from hdsp.scaling.terms import TERMS, Levels, Number, Ramps, Slots, Tags
 from hdsp.testing import check_term
 from tests.problems import bind, failures
 

@@ -14,6 +14,7 @@ from hdsp.analysis.reading import MANY_DOCUMENTS
 from hdsp.checks import count_of, listed, quoted
 from hdsp.corpus import Corpus, TextSettings
 from hdsp.numerics import library_versions
+from hdsp.report.fit import search_rows
 
 _STARTS = {
     "nmf": "a non-negative matrix factorisation of the documents",
@@ -98,9 +99,8 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
     yield "settled", "converged" if model.converged_ else "stopped before convergence"
     seeded = isinstance(model.random_state, (int, np.integer))
     yield "seed", str(model.random_state) if seeded else None
-    tried = [row["topics"] for row in model.search_ if row["init"] == model.init_]
-    if len(tried) > 1:
-        yield from {"fewest": min(tried), "most": max(tried), "choice": _CHOICE}.items()
+    if tried := [row["topics"] for row in search_rows(model)]:
+        yield from {"fewest": tried[0], "most": tried[-1], "choice": _CHOICE}.items()
     yield "number", model.number_summary_
     if model.n_returning_ is not None:
         yield "returning", f"{model.n_returning_} of {model.n_topics_}"

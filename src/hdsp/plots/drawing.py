@@ -8,7 +8,7 @@ import numpy as np
 
 from hdsp.analysis.topics import word_share
 from hdsp.numerics import FloatArray
-from hdsp.report.topics import relevance
+from hdsp.report.topics import relevance, word_frequency
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
@@ -129,7 +129,7 @@ def topic_names(model: Any, topics: Sequence[int], n: int = 3) -> list[str]:
     """What topics are called in figures: their numbers, and their names or most relevant words."""
     fitted = model._model
     share = word_share(fitted)
-    overall = fitted.tokens @ share / fitted.tokens.sum()
+    overall = word_frequency(fitted, share)
 
     def name(topic: int) -> str:
         best = np.argsort(-relevance(share[topic], overall, 0.6), kind="stable")[:n]

@@ -10,7 +10,7 @@ from hdsp.checks import check_choice, check_known
 from hdsp.plots import drawing
 from hdsp.report import topics as measures
 from hdsp.report.effects import report_effects
-from hdsp.report.fit import history_columns
+from hdsp.report.fit import history_columns, search_rows
 from hdsp.report.layout import place_together, seriate
 
 _WORDS = ("words", "frex_words", "distinctive_words")
@@ -38,7 +38,7 @@ def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: An
         What was drawn on.
     """
     share = word_share(model._model)
-    overall = measures.word_frequency(model, share)
+    overall = measures.word_frequency(model._model, share)
     order = measures.relevance(share[topic], overall, relevance)
     shown = np.argsort(-order, kind="stable")[:n]
     ax = drawing.axes_or_new(ax, 4.0, 0.8 + 0.22 * len(shown))
@@ -220,9 +220,8 @@ def search(model: Any, *, ax: Any = None) -> Any:
     Axes
         What was drawn on.
     """
-    own = [row for row in model.search_ if row["init"] == model.init_]
-    rows = sorted(own, key=lambda row: row["topics"])
-    if len(rows) < 2:
+    rows = search_rows(model)
+    if not rows:
         raise ValueError(
             "hdsp.plots.search needs a fit that found its number of topics: here it was fixed, or "
             "`init` was an array."

@@ -19,6 +19,12 @@ def history_columns(model: Any) -> dict[str, list[float | None]]:
     return {str(name): rounded(values, 12) for name, values in frame.items()}
 
 
+def search_rows(model: Any) -> list[dict[str, Any]]:
+    """The numbers of topics that were tried from the model's start, smallest first, if several."""
+    tried = [row for row in model.search_ if row["init"] == model.init_]
+    return sorted(tried, key=lambda row: row["topics"]) if len(tried) > 1 else []
+
+
 def fit_view(model: Any) -> dict[str, Any]:
     """Facts of a fit, and the numbers of its charts."""
     n_topics, n_words = model.components_.shape
@@ -46,7 +52,6 @@ def fit_view(model: Any) -> dict[str, Any]:
         "β for new documents": model.predictive_concentration_,
     }
     settings = model.get_params(deep=False).items()
-    tried = [row for row in model.search_ if row["init"] == model.init_]
     return {
         "summary": f"{model.n_topics_:,} topics{again} · {n_documents} documents · "
         f"{tokens} tokens · {n_labels} labels",
@@ -54,8 +59,7 @@ def fit_view(model: Any) -> dict[str, Any]:
         "concentrations": [(name, f"{value:.4g}") for name, value in concentrations.items()],
         "history": history,
         "terms": [name for name in BoundTerms.names() if name in history],
-        # The numbers of topics that were tried, smallest first.
-        "search": sorted(tried, key=lambda row: row["topics"]) if len(tried) > 1 else [],
+        "search": search_rows(model),
         "number_summary": model.number_summary_,
         "range": model.n_topics_range_,
         "settings": [(name, _short(v)) for name, v in settings if name not in _WITHOUT_EFFECT],

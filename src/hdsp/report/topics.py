@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hdsp.analysis.checks import junk_sentence
+from hdsp.analysis.fitted import FittedModel
 from hdsp.analysis.topics import correlation_columns, topic_columns, word_share
 from hdsp.analysis.words import label_word_columns
 from hdsp.corpus.frames import as_series, open_columns
@@ -50,7 +51,7 @@ def word_view(model: Any) -> dict[str, Any]:
     and Shirley, 2014): probable words at 1, those that occur nowhere else at 0.
     """
     share = word_share(model._model)
-    overall = word_frequency(model, share)
+    overall = word_frequency(model._model, share)
     # The words of each topic that have the largest relevance at some weight.
     orders = [np.argsort(-relevance(share, overall, w), kind="stable") for w in _WEIGHTS]
     chosen = [np.unique(row) for row in np.hstack([order[:, :_WORDS] for order in orders])]
@@ -97,9 +98,9 @@ def related_view(model: Any, level: float) -> list[list[Any]]:
     return [[topic, other, *rounded(found, 4)] for topic, other, *found in rows]
 
 
-def word_frequency(model: Any, share: FloatArray) -> FloatArray:
+def word_frequency(fitted: FittedModel, share: FloatArray) -> FloatArray:
     """The probability of each word over all topics, [V]."""
-    return np.asarray(model.topic_tokens_ @ share / model.topic_tokens_.sum())
+    return np.asarray(fitted.tokens @ share / fitted.tokens.sum())
 
 
 def relevance(share: FloatArray, overall: FloatArray, weight: float) -> FloatArray:
