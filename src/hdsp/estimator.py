@@ -21,9 +21,9 @@ from hdsp.analysis import topics as topic_tables
 from hdsp.analysis.checks import check_columns
 from hdsp.analysis.effects import TopicRegression
 from hdsp.analysis.fitted import FittedModel, Method
+from hdsp.analysis.label_effects import Refits, stability_columns
 from hdsp.analysis.label_prediction import LabelMethod
 from hdsp.analysis.reading import Weight
-from hdsp.analysis.refits import Refits, stability_columns
 from hdsp.analysis.topics import with_merged_topics, with_topic_names
 from hdsp.analysis.words import label_word_columns, topic_word_columns
 from hdsp.checks import LARGEST, SMALLEST, check_not_dask, check_positive, check_seeds, check_whole

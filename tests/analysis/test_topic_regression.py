@@ -11,7 +11,7 @@ from scipy import stats
 
 from hdsp import HDSP, TopicRegression
 from hdsp.analysis import softmax
-from hdsp.analysis.refits import _resample
+from hdsp.analysis.label_effects import _resample
 from hdsp.analysis.regression import LinearRegression
 from hdsp.exceptions import IntervalWarning, LabelDataWarning
 from tests.analysis.corpora import M, fitted, labelled

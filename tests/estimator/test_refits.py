@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import t as student
 
 from hdsp import HDSP
-from hdsp.analysis import refits
-from hdsp.analysis.refits import pool_refits
+from hdsp.analysis import label_effects
+from hdsp.analysis.label_effects import pool_refits
 from hdsp.analysis.regression import Estimates
 from hdsp.fit.start import initial_state
 from hdsp.progress import Lines
@@ -119,7 +119,7 @@ def test_every_refit_starts_afresh(model, corpus, monkeypatch):
         started.append((problem.n_documents, n_topics, init))
         return initial_state(problem, n_topics, init, *rest)
 
-    monkeypatch.setattr(refits, "initial_state", spy)
+    monkeypatch.setattr(label_effects, "initial_state", spy)
     model.label_effects(refits=3, corpus=corpus)
     assert started == [(200, 6, model.init_)] * 3
 

@@ -6,8 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hdsp import HDSP, Corpus, simulate
-from hdsp.analysis.label_effects import effect_columns
-from hdsp.analysis.refits import stability_facts, usual_numbers
+from hdsp.analysis.label_effects import effect_columns, stability_facts, usual_numbers
 from hdsp.metrics import match_topics, stability
 from tests import zoo
 

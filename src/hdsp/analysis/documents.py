@@ -24,11 +24,11 @@ from hdsp.checks import (
     check_flag,
     check_indices,
     check_known,
+    check_length,
     check_not_texts,
     check_share,
     check_weights,
     check_whole,
-    count_of,
     count_rows,
     make_generator,
 )
@@ -326,12 +326,9 @@ def typical_columns(
 
 def check_text_of_each(texts: Sequence[str] | None, X: Any, owner: str) -> None:
     """Raise unless there are no texts, or one for each document."""
-    n_documents = len(X) if isinstance(X, Corpus) else X.shape[0]
-    if texts is not None and len(texts) != n_documents:
-        raise ValueError(
-            f"`texts` of {owner} must be one text for each of the "
-            f"{count_of(n_documents, 'document')}. Got {len(texts)}."
-        )
+    if texts is not None:
+        n_documents = len(X) if isinstance(X, Corpus) else X.shape[0]
+        check_length(len(texts), n_documents, f"`texts` of {owner}")
 
 
 def _label_scores(

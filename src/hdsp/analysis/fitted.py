@@ -310,11 +310,11 @@ class FittedModel:
     @_on_demand("correlations", "Finding correlations of topics")
     def correlations(self) -> Correlations:
         """Correlations of the topics in use over documents."""
-        left_out, expected = self.documents, self._expected_of_documents("documents")
+        left_out, expected = self.documents, self.expected_of_documents("documents")
         in_use = self.reading.n_topics
         return correlate_topics(left_out.problem, self.state, expected, in_use, left_out.groups)
 
-    def _expected_of_documents(self, weight: Weight) -> FloatArray:
+    def expected_of_documents(self, weight: Weight) -> FloatArray:
         """Expected proportions of the documents that were read, given their labels, [M, T]."""
         design = csr_array(self.regression_space.regressors(self.reading.values))
         return self.expected_regression(weight).proportions(design)
@@ -421,10 +421,6 @@ class FittedModel:
         if kind == "number":
             carriers = self.number_values(target)[1]
         return np.asarray(np.log((carriers + 1.0) / (carriers + 1.0).sum()))
-
-    def expected_tokens(self) -> FloatArray:
-        """Tokens of topics that labels lead one to expect of documents, [M, T]."""
-        return np.asarray(self.reading.lengths[:, None] * self._expected_of_documents("tokens"))
 
     @_on_demand("labels.{}", "Regressing {} on words")
     def label_regression(self, target: str) -> label_prediction.LabelRegression | None:

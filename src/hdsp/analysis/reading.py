@@ -242,9 +242,12 @@ def estimate_proportions(
                 share = np.where(known > 0, estimate[:, :-1] / known, np.nan)
             proportions[part, :n_topics] = share
             proportions[part[known[:, 0] <= 0]] = np.nan
+    # Indices that take four bytes.
+    values = csr_array(values, dtype=np.float64)
+    values.indices, values.indptr = values.indices.astype(np.int32), values.indptr.astype(np.int32)
     return Reading(
         proportions,
-        small_indices(values),
+        values,
         problem.lengths.astype(np.float64),
         fold.astype(np.int8),
         np.arange(problem.n_documents) if rows is None else rows,
@@ -253,13 +256,6 @@ def estimate_proportions(
         tuple(sorted(whole)),
         condition,
     )
-
-
-def small_indices(matrix: csr_array) -> csr_array:
-    """A matrix in double precision whose indices take four bytes."""
-    small = csr_array(matrix, dtype=np.float64)
-    small.indices, small.indptr = (own.astype(np.int32) for own in (small.indices, small.indptr))
-    return small
 
 
 def _make_reader(

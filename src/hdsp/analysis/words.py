@@ -127,7 +127,8 @@ class WordFactors:
 def learn_word_factors(model: "FittedModel") -> WordFactors:
     """The factors of labels' words."""
     problem, weighed, columns = model.documents.problem, model.weighed, model.worded
-    all_labels, tokens = with_any(model.reading.values, columns), model.expected_tokens()
+    all_labels = with_any(model.reading.values, columns)
+    tokens = model.reading.lengths[:, None] * model.expected_of_documents("tokens")
     strength = _choose_strengths(
         weighed, csr_array(all_labels[weighed.rows]), tokens[weighed.rows], columns
     )

@@ -14,9 +14,15 @@ import numpy as np
 
 from hdsp import progress
 from hdsp.analysis.documents import check_text_of_each, training_problem, typical_columns
-from hdsp.analysis.label_effects import effect_columns, own_regression
+from hdsp.analysis.label_effects import (
+    Refits,
+    effect_columns,
+    own_regression,
+    stability_columns,
+    stability_facts,
+    usual_numbers,
+)
 from hdsp.analysis.levels import curve_columns
-from hdsp.analysis.refits import Refits, stability_columns, stability_facts, usual_numbers
 from hdsp.analysis.topics import Columns, topic_columns
 from hdsp.article.methods import curve_labels, methods_text, read_asset
 from hdsp.article.tables import effect_table, results_text, strongest_effects, topic_table

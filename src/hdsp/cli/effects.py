@@ -53,8 +53,7 @@ def effects(options: Namespace) -> None:
     if model is not None and options.file is not None:
         corpus = read_documents(options, model, columns=_columns(options.formula))
     with progress.task("Estimating effects"):
-        from hdsp.analysis.label_effects import effect_columns, own_regression
-        from hdsp.analysis.refits import Refits
+        from hdsp.analysis.label_effects import Refits, effect_columns, own_regression
 
         regression, refits = own_regression(fitted), None
         if options.refits is not None:

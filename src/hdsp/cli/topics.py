@@ -243,7 +243,7 @@ def stability(options: Namespace) -> None:
     """
     model = load(options)
     corpus = read_documents(options, model)
-    from hdsp.analysis.refits import stability_columns
+    from hdsp.analysis.label_effects import stability_columns
     from hdsp.analysis.topics import topic_columns
 
     fitted = model._model
