@@ -113,11 +113,9 @@ def test_some_values_only():
 @pytest.mark.parametrize(
     ("target", "settings", "message"),
     [
-        ("weather", {}, "must be labels that documents had in training: .*. Got 'weather'"),
         (None, {}, "must be labels that documents had in training"),
         ("place", {"values": []}, r"must be a list of values, each named once. Got \[\]"),
         ("place", {"values": "north"}, "must be a list of values, each named once. Got 'north'"),
-        ("place", {"values": ["moon"]}, "be among those of 'place' in training: .*. Got 'moon'"),
         ("place", {"values": ["west", "west"]}, "each named once"),
         ("rating", {"values": ["good"]}, "must be numbers near those of training"),
         ("rating", {"values": [np.nan]}, "must be numbers near those of training"),

@@ -381,7 +381,6 @@ def test_other_documents_and_further_labels(model, frame):
         ("~ side + x", "curve", {"label": "x", "by": "x"}, "`by` of .* a category of the .*: 'sid"),
         ("~ side", "differences", {"label": "left", "by": "right"}, "another label than `label`, "),
         ("~ side + x", "differences", {"label": "side", "by": "x"}, "no interaction of 'side' and"),
-        ("", "label_effects", {"labels": "weather"}, "must be names of labels, .*: 'x', 'side'"),
         ("", "label_effects", {"level": 1.0}, "`level` of HDSP.label_effects"),
         ("", "label_effects", {"labels": "x", "contrast": ("a", "b")}, "is numeric, got 'a'"),
         ("", "label_effects", {"contrast": (1, 5)}, "needs `labels` to name one category or"),

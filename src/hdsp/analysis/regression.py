@@ -311,8 +311,8 @@ class LinearRegression:
             part = slice(first, last)
             left = columns[:, part].toarray().astype(np.float32)
             left -= design @ products[part].T.astype(np.float32)
-            estimate = self._robust_added if self._groups is None else self._clustered_added
-            return estimate(left, size[part, 0].astype(np.float32), value[part], residuals)
+            lengths = size[part, 0].astype(np.float32)
+            return self._robust_added(left, lengths, value[part], residuals)
 
         parts = zip(*run_ranges(robust, len(size), _ADDED), strict=True)
         variance, degrees, together = (np.concatenate(part) for part in parts)
@@ -325,25 +325,24 @@ class LinearRegression:
     def _robust_added(
         self, left: FloatArray, size: FloatArray, value: FloatArray, residuals: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """HC2 variances [C, T] and degrees [C] of the regressions on what is left of columns."""
-        square = left**2
-        hat = np.minimum(self._leverage[:, None].astype(np.float32) + square / size, _MOST_LEVERAGE)
-        scaled = square / (size**2 * (1.0 - hat))
-        variance = scaled.T @ residuals**2 - 2.0 * value * ((scaled * left).T @ residuals)
-        variance = variance + value**2 * (scaled * square).sum(axis=0)[:, None]
-        return variance, _kish(square), np.zeros(len(size))
+        """Robust variances [C, T] and degrees [C] of the regressions on what is left of columns.
 
-    def _clustered_added(
-        self, left: FloatArray, size: FloatArray, value: FloatArray, residuals: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """CR2 variances [C, T], degrees [C], and sums of products in groups [C]."""
-        own = np.array([(left[rows] ** 2).sum(axis=0) for rows in self._members]) / size
+        Also sums of products in groups [C]. HC2 has the leverage of all columns, CR2 that of the
+        added one.
+        """
+        square = left**2
+        if self._groups is None:
+            leverage = self._leverage[:, None].astype(np.float32) + square / size
+            scaled = square / (size**2 * (1.0 - np.minimum(leverage, _MOST_LEVERAGE)))
+            variance = scaled.T @ residuals**2 - 2.0 * value * ((scaled * left).T @ residuals)
+            variance = variance + value**2 * (scaled * square).sum(axis=0)[:, None]
+            return variance, _kish(square), np.zeros(len(size))
+        own = np.array([square[rows].sum(axis=0) for rows in self._members]) / size
         sums = np.array([left[rows].sum(axis=0) for rows in self._members]) / size
         free = 1.0 - np.minimum(own, _MOST_LEVERAGE)
-        variance = np.zeros(value.shape)
-        for number, rows in enumerate(self._members):
-            score = (left[rows] / size).T @ residuals[rows] - own[number][:, None] * value
-            variance += score**2 / free[number][:, None]
+        scores = ((left[rows] / size).T @ residuals[rows] for rows in self._members)
+        parts = zip(scores, own, free, strict=True)
+        variance = sum((score - h[:, None] * value) ** 2 / f[:, None] for score, h, f in parts)
         within = own**2 / size / free
         degrees = _satterthwaite(own / size / free, within, within.sum(axis=0) ** 2)
         return variance, degrees, np.maximum((sums**2).sum(axis=0) - 1.0 / size, 0.0)
