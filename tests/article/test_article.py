@@ -373,10 +373,7 @@ def test_what_is_refused(model, corpus, texts, tmp_path, monkeypatch):
             {"stability": pd.DataFrame({"topic": [1]})},
             "`stability` of HDSP.article must be True, F",
         ),
-        (
-            {"corpus": corpus, "texts": texts[:3]},
-            "`texts` of HDSP.article must be one text for eac",
-        ),
+        ({"corpus": corpus, "texts": texts[:3]}, "`texts` of HDSP.article must have one row for"),
         ({"corpus": corpus[:20]}, "`corpus` of HDSP.article must be the documents that"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -276,7 +276,7 @@ ABOUT_TOPICS = [
     (lambda m: m.typical_documents(corpus(), n=0), "`n` of HDSP must be an integer >= 1"),
     (
         lambda m: m.typical_documents(corpus(), texts=["a", "b"]),
-        "one text for each of the 120 documents. Got 2",
+        "`texts` of HDSP.typical_documents must have one row for each of the 120 documents",
     ),
     (lambda m: m.topics_of_word("w1x"), "such as: 'w1', 'w51', 'w41'. Got 'w1x'"),
     (lambda m: m.topic_words(9), "number of a topic: None, 0, 1, 2, 3, 4. Got 9"),

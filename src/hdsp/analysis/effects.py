@@ -309,14 +309,14 @@ class TopicRegression:
                 )
             return
         known = csr_array(self._reading.values[:, [contrast.second.label]]).data
-        low, high = known.min(), known.max()
-        main = self._space.depends(block.name)[0]
-        beyond = max(low - places.min(), places.max() - high) > _BEYOND * (high - low)
-        if beyond and not (isinstance(main, Spline) and main.period is not None):
+        low, high, main = known.min(), known.max(), self._space.depends(block.name)[0]
+        beyond = np.maximum(low - places, places - high) > _BEYOND * (high - low)
+        if beyond.any() and not (isinstance(main, Spline) and main.period is not None):
             low, high = np.array([low, high]) * block.scale[0] + block.mean[0]
             warn_caller(
-                f"`contrast` of {owner} goes from {asked[0]!r} to {asked[1]!r}, and {block.name!r} "
-                f"runs from {low:.6g} to {high:.6g} in the documents: the effect is extrapolated.",
+                f"`contrast` of {owner} goes to {quoted(compress(asked, beyond))}, and "
+                f"{block.name!r} runs from {low:.6g} to {high:.6g} in the documents: the effect "
+                "is extrapolated.",
                 IntervalWarning,
             )
 
