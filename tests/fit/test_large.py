@@ -156,15 +156,3 @@ def test_an_active_client_is_taken_and_left_open(stored, doubled):
         memory = hdsp.HDSP(**SETTINGS, executor=cluster.scheduler_address, max_iter=3)
         memory.fit(stored[:])
     assert model.n_documents_ == memory.n_documents_ == 600
-
-
-def test_a_damaged_shard_is_named_and_an_earlier_fit_stays(stored, tmp_path):
-    stored[:].write(tmp_path / "corpus", shard_size=100)
-    corpus = hdsp.open_corpus(tmp_path / "corpus")
-    model = hdsp.HDSP(**SETTINGS, inference="stochastic").fit(corpus)
-    before = model.components_
-    path = corpus.folder / "shard-000003.parquet"
-    path.write_bytes(path.read_bytes()[:-7])
-    with pytest.raises(hdsp.ReadError, match="shard-000003"):
-        model.fit(hdsp.open_corpus(tmp_path / "corpus"))
-    np.testing.assert_array_equal(model.components_, before)

@@ -59,7 +59,7 @@ def test_seeds_take_the_place_of_the_topics_that_resemble_them():
 
 
 def test_seeds_end_as_the_topics_they_name():
-    problem, truth, chosen = seeded_problem()
+    problem, truth, _ = seeded_problem()
     run = Run(max_iter=30)
     start = initial_state(problem, 4, "nmf", 1.0, 2.0, np.random.default_rng(0))
     state = fit_batch(Documents(problem, run.here), start, run)
@@ -70,7 +70,6 @@ def test_seeds_end_as_the_topics_they_name():
     assert tokens.min() > -1e-3
     assert tokens.sum() == pytest.approx(problem.n_tokens, rel=1e-5)
     assert (np.diff(state.topics.sum(axis=0)) <= 0).all()
-    del chosen
 
 
 def test_a_part_of_the_corpus_has_that_part_of_the_prior():

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import hdsp
 from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import sum_documents
 from hdsp.fit.stochastic import before_steps, default_batch_size, step_rate, stochastic_step
@@ -98,20 +97,6 @@ def test_a_label_moves_by_the_rate_of_the_steps_that_had_it(data, label_steps):
         expected = value + rate * (whole.state.scaling[name] - value)
         np.testing.assert_allclose(part.state.scaling[name], expected, rtol=1e-9)
     np.testing.assert_array_equal(part.label_steps, start.label_steps + (statistics.carriers > 0))
-
-
-def test_a_label_that_comes_late_counts_its_own_documents():
-    def corpus(tags, seed):
-        return hdsp.simulate(tags, n_topics=3, random_state=seed)[0]
-
-    model = hdsp.HDSP(max_components=6, random_state=0)
-    for seed in range(3):
-        model.partial_fit(corpus([["common"]] * 300, seed))
-    model.partial_fit(corpus([["common"], ["rare"]] * 150, 9))
-    stream = model._fitted.stream
-    common, rare = (model.label_names_.index(name) for name in ("common", "rare"))
-    assert stream.carriers[rare] == 150
-    assert stream.carriers[common] == stream.n_seen - 150 == 1050
 
 
 def test_batches_are_a_share_of_the_documents_within_limits():

@@ -1,5 +1,7 @@
 """Topics from words that go together."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,14 +46,23 @@ def test_association_is_the_positive_logarithm_of_found_over_expected(seed):
     np.testing.assert_allclose(ppmi(joint).toarray(), np.maximum(expected, 0.0), atol=1e-9)
 
 
-def test_short_texts_whose_documents_say_too_little():
-    corpus, truth = make_corpus(
+@cache
+def short():
+    return make_corpus(
         4_000, n_topics=10, n_words=500, document_length=10, overlap=0.2, random_state=0
     )
 
+
+@cache
+def fit_short(init):
+    return HDSP(10, init=init, random_state=0, n_jobs=1).fit(short()[0])
+
+
+def test_short_texts_whose_documents_say_too_little():
+    _, truth = short()
+
     def found(init):
-        model = HDSP(10, init=init, random_state=0, n_jobs=1).fit(corpus)
-        return int((match_topics(truth.word_share, model.components_)[1] <= 0.3).sum())
+        return int((match_topics(truth.word_share, fit_short(init).components_)[1] <= 0.3).sum())
 
     assert found("words") >= 8
     assert found("pairs") >= 8
@@ -81,15 +92,11 @@ def test_documents_of_one_word_and_none():
 
 def test_the_start_that_predicts_better_is_chosen():
     """And the fit goes on as if it had been named."""
-    short, _ = make_corpus(
-        4_000, n_topics=10, n_words=500, document_length=10, overlap=0.2, random_state=0
-    )
-    model = HDSP(10, init="auto", random_state=0, n_jobs=1).fit(short)
+    model = fit_short("auto")
     tried = {row["init"]: row["perplexity"] for row in model.search_}
     assert tried.keys() == {"nmf", "words", "pairs"}
     assert model.init_ == min(tried, key=tried.get) != "nmf"
-    named = HDSP(10, init=model.init_, random_state=0, n_jobs=1).fit(short)
-    np.testing.assert_array_equal(model.components_, named.components_)
+    np.testing.assert_array_equal(model.components_, fit_short(model.init_).components_)
 
 
 def test_long_documents_need_no_trial():
