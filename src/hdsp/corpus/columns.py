@@ -362,14 +362,14 @@ def read_labels(
     kinds: Mapping[str, Kind] | None = None,
 ) -> Labels:
     """Labels in any form: a matrix with `read_matrix`, a table by `kinds`, if given."""
-    read_matrix = read_matrix or from_matrix
+    read_matrix = read_matrix or matrix_labels
     if labels is None:
         return Labels.empty(n_documents)
     is_array = hasattr(labels, "__array__")
     if isinstance(labels, Labels):
         result = labels
     elif is_frame(labels):
-        result = Labels(_frame_blocks(labels, subject, kinds), len(labels))
+        result = _frame_labels(labels, subject, kinds)
     elif is_series(labels):
         result = _from_sequence(as_series(labels), subject, read_matrix)
     elif issparse(labels) or (is_array and np.ndim(labels) != 1):
@@ -387,15 +387,8 @@ def read_labels(
     return result
 
 
-def from_matrix(matrix: Any, subject: str) -> Labels:
-    """A matrix as labels, whose kinds follow from its values."""
-    return Labels(*matrix_blocks(matrix, subject))
-
-
-def read_frame(
-    frame: Any, tags: Names, categories: Names, numeric: Names
-) -> tuple[tuple[LabelBlock, ...], int]:
-    """The blocks of a table's columns, of the named ones only if any are named, and its length."""
+def read_frame(frame: Any, tags: Names, categories: Names, numeric: Names) -> Labels:
+    """A table's columns as labels, the named ones only if any are named."""
     owner = "Labels.from_frame"
     subject = f"`frame` of {owner}"
     if not is_frame(frame):
@@ -407,12 +400,10 @@ def read_frame(
     columns = open_columns(frame, subject)
     for name in kinds:
         check_known(name, columns, "tags`, `categories` or `numeric", owner, "columns")
-    return _frame_blocks(frame, subject, kinds or None), len(frame)
+    return _frame_labels(frame, subject, kinds or None)
 
 
-def _frame_blocks(
-    frame: Any, subject: str, kinds: Mapping[str, Kind] | None
-) -> tuple[LabelBlock, ...]:
+def _frame_labels(frame: Any, subject: str, kinds: Mapping[str, Kind] | None) -> Labels:
     blocks = []
     for name, column in open_columns(frame, subject).items():
         if kinds is not None and name not in kinds:
@@ -423,7 +414,7 @@ def _frame_blocks(
         if kinds is None and not getattr(values.dtype, "ordered", False) and holds_dates(block):
             block = make_block(name, "number", values, subject)
         blocks.append(block)
-    return tuple(blocks)
+    return Labels(tuple(blocks), len(frame))
 
 
 def _from_sequence(rows: "pd.Series[Any]", subject: str, read_matrix: MatrixReader) -> Labels:
@@ -449,10 +440,10 @@ def column_name(position: int) -> str:
     return f"label_{position}"
 
 
-def matrix_blocks(
+def matrix_labels(
     matrix: Any, subject: str, kinds: Sequence[Kind] | None = None, centred: bool | None = None
-) -> tuple[tuple[LabelBlock, ...], int]:
-    """The blocks of a sparse or dense matrix and its number of rows M.
+) -> Labels:
+    """The columns of a sparse or dense matrix as labels, whose kinds follow from their values.
 
     Numbers are centred if the matrix is dense, unless `centred` is given. A sparse matrix is never
     made dense, except for columns of centred numbers, where a zero is an observed value.
@@ -479,7 +470,7 @@ def matrix_blocks(
         for j in numbers.tolist():
             values = as_series(columns[:, [j]].toarray()[:, 0])
             blocks.append(make_block(column_name(j), "number", values, subject))
-    return tuple(blocks), n_rows
+    return Labels(tuple(blocks), n_rows)
 
 
 def _sparse_block(columns: csc_array, name: str, kind: Kind, positions: IntArray) -> LabelBlock:

@@ -222,8 +222,8 @@ class Labels:
         rows = as_series(list(tags))
         return cls((make_block(name, "tags", rows, "`tags` of Labels.from_tags"),), len(rows))
 
-    @classmethod
-    def from_matrix(cls, matrix: Any) -> Self:
+    @staticmethod
+    def from_matrix(matrix: Any) -> "Labels":
         """Read a matrix of labels.
 
         Parameters
@@ -239,14 +239,14 @@ class Labels:
         Labels
             The labels of the M rows.
         """
-        from hdsp.corpus.columns import matrix_blocks
+        from hdsp.corpus.columns import matrix_labels
 
-        return cls(*matrix_blocks(matrix, "`matrix` of Labels.from_matrix"))
+        return matrix_labels(matrix, "`matrix` of Labels.from_matrix")
 
-    @classmethod
+    @staticmethod
     def from_frame(
-        cls, frame: Any, tags: Names = (), categories: Names = (), numeric: Names = ()
-    ) -> Self:
+        frame: Any, tags: Names = (), categories: Names = (), numeric: Names = ()
+    ) -> "Labels":
         """Read a table, by position and not by index.
 
         Parameters
@@ -265,7 +265,7 @@ class Labels:
         """
         from hdsp.corpus.columns import read_frame
 
-        return cls(*read_frame(frame, tags, categories, numeric))
+        return read_frame(frame, tags, categories, numeric)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 
 from hdsp.checks import check_matrix, count_of, quoted
-from hdsp.corpus.columns import column_name, from_matrix, matrix_blocks, read_labels
+from hdsp.corpus.columns import column_name, matrix_labels, read_labels
 from hdsp.corpus.counting import remap_columns
 from hdsp.corpus.frames import is_frame, open_columns
 from hdsp.corpus.labels import Kind, LabelBlock, Labels, flat_names
@@ -299,7 +299,7 @@ class LabelSchema:
 
     def _read_matrix(self, matrix: Any, subject: str) -> Labels:
         if not self.n_labels:
-            return from_matrix(matrix, subject)
+            return matrix_labels(matrix, subject)
         matrix = check_matrix(matrix, subject)
         kinds = {column: block.kind for block in self.blocks for column in block.columns}
         names = [column_name(j) for j in range(matrix.shape[1])]
@@ -311,7 +311,7 @@ class LabelSchema:
                 "matrix with the same columns if training saw one."
             )
         centred = all(block.centred for block in self.blocks)
-        return Labels(*matrix_blocks(matrix, subject, [kinds[name] for name in names], centred))
+        return matrix_labels(matrix, subject, [kinds[name] for name in names], centred)
 
     def _check_agreement(self, labels: Labels, subject: str) -> None:
         """Raise if a block is of another kind than in training."""

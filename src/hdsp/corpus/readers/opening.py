@@ -17,6 +17,8 @@ FilePath: TypeAlias = str | os.PathLike[str]
 FileOrPath: TypeAlias = FilePath | IO[bytes]
 
 _LONGEST_MESSAGE = 600
+# The bytes of a text file that are read at a time.
+_BUFFER = 1 << 16
 # Lines between two updates of the progress.
 _LINES_PER_UPDATE = 1_000
 
@@ -157,7 +159,7 @@ def read_lines(path: FilePath, encoding: str, name: str = "") -> Iterator[tuple[
     # Without a byte order mark.
     codec = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     with open_binary(path, name) as source:
-        text = io.TextIOWrapper(source.stream, encoding=codec)
+        text = io.TextIOWrapper(io.BufferedReader(source.stream, _BUFFER), encoding=codec)
         try:
             for number, line in enumerate(text, start=1):
                 if number % _LINES_PER_UPDATE == 0:
