@@ -79,6 +79,15 @@ def without_labels(counts, n_topics, rng, priors=PRIORS, dtype=np.float64):
     return problem, GlobalState(topics, sticks, 1.0, 2.0, Constant().initial(n_topics, 0))
 
 
+def draw_documents(share, n_words=60):
+    """Documents of 60 words, whose proportions vary about the given ones; and their topics."""
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.full(n_words, 0.05), size=share.shape[1])
+    rng = np.random.default_rng(0)
+    drawn = np.array([rng.dirichlet(10.0 * row) for row in share])
+    return np.array([rng.multinomial(60, row) for row in drawn @ topics]), topics
+
+
 def bind(labels, scaling):
     """The design of labels or of a table of them, and their values."""
     labels = labels if isinstance(labels, Labels) else Labels.from_frame(pd.DataFrame(labels))

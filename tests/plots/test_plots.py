@@ -187,8 +187,8 @@ def test_the_map_names_topics_and_labels(model, ax):
 
 def test_the_history_is_drawn(model, ax):
     plots.history(model, ["bound", "words"], ax=ax)
-    for line, name in zip(ax.lines, ("bound", "words"), strict=True):
-        np.testing.assert_allclose(line.get_ydata(), [row[name] for row in model.history_])
+    drawn = [line.get_ydata() for line in ax.lines]
+    np.testing.assert_allclose(drawn, pd.DataFrame(model.history_)[["bound", "words"]].T)
 
 
 def test_the_search_is_drawn(ax):

@@ -177,3 +177,13 @@ def choose(page, side, department=None, rating=None, tags=()):
     if rating is not None:
         page.get_by_label(f"rating of {side} is known").check()
         page.get_by_label(f"rating of {side}", exact=True).fill(str(rating))
+
+
+def each_view(page, views, rest=""):
+    """Show one view after the other."""
+    for view in views:
+        # A chart under the pointer would show a tip.
+        page.mouse.move(0, 0)
+        page.evaluate(f"location.hash = '#view={view}&{rest}'")
+        page.locator(f"#view-{view}").wait_for()
+        yield view

@@ -9,7 +9,7 @@ from tests.report.corpora import reviews
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def here(tmp_path_factory):
     path = tmp_path_factory.mktemp("report")
     texts, frame = reviews(120)
     frame.insert(0, "text", texts)
@@ -20,13 +20,9 @@ def folder(tmp_path_factory):
     )
     model = HDSP(5, max_iter=4, tol=0.1, random_state=0, n_jobs=1)
     model.fit(corpus).save(path / "model.hdsp")
-    return path
-
-
-@pytest.fixture
-def here(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        yield path
 
 
 def test_a_report_with_documents(here, capsys):

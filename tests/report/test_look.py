@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from hdsp import HDSP, Corpus, Labels
-from tests.report.conftest import PHONE, VIEWS, expected_topics
+from tests.report.conftest import PHONE, VIEWS, each_view, expected_topics
 
 # The texts of a chart that lie outside of it, by more than the pixel that letters may lean over.
 OUTSIDE = """svg => {
@@ -56,16 +56,6 @@ def long_names(tmp_path_factory):
     path = tmp_path_factory.mktemp("long") / "report.html"
     model.report(path, corpus)
     return path
-
-
-def each_view(page, views, rest):
-    """Show one view after the other."""
-    for view in views:
-        # A chart under the pointer would show a tip.
-        page.mouse.move(0, 0)
-        page.evaluate(f"location.hash = '#view={view}&{rest}'")
-        page.locator(f"#view-{view}").wait_for()
-        yield view
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -5,6 +5,7 @@ import pytest
 
 from hdsp.report import make_view, render
 from hdsp.report.packing import pack_exact, pack_rounded
+from tests.report.conftest import each_view
 
 N_LABELS, N_TOPICS = 2_000, 200
 
@@ -50,7 +51,7 @@ def large(model, tmp_path_factory):
 
 def test_the_page_is_below_ten_megabytes_and_every_view_opens(large, open_page):
     assert 4e6 < large.stat().st_size < 10e6
-    for view in ("topics", "explorer", "effects", "map", "heat"):
-        page = open_page(large).show(f"#view={view}")
+    page = open_page(large).show()
+    for view in each_view(page, ("topics", "explorer", "effects", "map", "heat")):
         page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
         assert page.locator(f"#view-{view}").is_visible()

@@ -4,26 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from scipy.special import softmax
 
 from hdsp import HDSP, Categorical, Corpus, LabelDataWarning, LogLinear, TextSettings, read_table
 from hdsp.corpus import Labels
 from hdsp.report.effects import form_view
 from hdsp.scaling.terms import Factor, Interaction, Ordered, Spline
-from tests.problems import bind
+from tests.problems import bind, draw_documents
 
 N_DOCUMENTS = 600
-
-
-def counts_of(share, seed=0):
-    """Documents of 60 words, whose proportions of topics vary about the expected ones."""
-    topics = np.random.default_rng(0).dirichlet(np.full(60, 0.05), size=share.shape[1])
-    rng = np.random.default_rng(seed)
-    drawn = np.array([rng.dirichlet(10.0 * row) for row in share])
-    return np.array([rng.multinomial(60, row) for row in drawn @ topics])
-
-
-def softmax(score):
-    return np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
 
 
 def fit(counts, frame, scaling):
@@ -104,9 +93,9 @@ def test_a_page_and_effects_take_ordered_levels(monkeypatch):
     rng = np.random.default_rng(2)
     size = rng.choice(["s", "m", "l"], N_DOCUMENTS)
     rank = pd.Series(size).map({"s": -1.0, "m": 0.0, "l": 1.0}).to_numpy()
-    share = softmax(np.column_stack([1.5 * rank, -rank, 0.0 * rank]))
+    share = softmax(np.column_stack([1.5 * rank, -rank, 0.0 * rank]), axis=1)
     frame = pd.DataFrame({"size": size})
-    model = fit(counts_of(share), frame, Ordered("size", levels=["s", "m", "l"]))
+    model = fit(draw_documents(share)[0], frame, Ordered("size", levels=["s", "m", "l"]))
     levels = pd.DataFrame({"size": ["l", "m", "s"]})
     expected = model.expected_topics(levels)
     assert np.abs(np.sort(expected[0]) - np.sort(share[size == "l"][0])).max() < 0.06
@@ -117,7 +106,7 @@ def test_a_page_and_effects_take_ordered_levels(monkeypatch):
         score, made = form["intercept"].copy(), form["tables"][label]
         for j, entry in enumerate(made["columns"][1]):
             score += entry * form["coefficients"][made["start"] + j]
-        np.testing.assert_allclose(softmax(score[None])[0], row, atol=1e-6)
+        np.testing.assert_allclose(softmax(score), row, atol=1e-6)
     effects = model.label_effects(labels="size", contrast=("s", "l"))
     # The linear regression has an effect of its own for each level, as the softmax one has.
     np.testing.assert_allclose(effects["effect"], expected[0] - expected[2], atol=0.03)
@@ -171,7 +160,7 @@ def test_children_imply_their_parents():
     # A model of what is given is a model of what is implied.
     south = (authors()["venue"] == "south").to_numpy()
     score = np.column_stack([1.0 * south, -1.0 * south, 0.0 * south])
-    counts = counts_of(softmax(score))
+    counts = draw_documents(softmax(score, axis=1))[0]
     model, same = fit(counts, frame, scaling), fit(counts, authors(), scaling)
     np.testing.assert_array_equal(model.components_, same.components_)
     # Of an author, the venue is known; of an unknown author it is what is known.

@@ -47,7 +47,6 @@ CALLS = [
         for names in ("a", "aa", "abc")
     ),
     (lambda: LogLinear(3), "LogLinear takes names of label columns and terms. Got 3."),
-    (lambda: LogLinear(["rating"]), "LogLinear takes names of label columns"),
     (lambda: LogLinear("rating") * 3, "unsupported operand"),
     (lambda: Spline("day") * Ordered("rating") * 3, "unsupported operand"),
     (lambda: Categorical(weight_shape=0.0), "`weight_shape` of Categorical must be a number"),

@@ -243,5 +243,4 @@ def test_weights_of_columns_nobody_takes_are_nan():
 
 
 def test_numbers_of_numpy_are_plain_numbers():
-    assert type(LogLinear(variance=np.float64(0.3)).variance) is float
     assert repr(Categorical(weight_shape=np.float32(2.0))) == repr(Categorical(weight_shape=2.0))

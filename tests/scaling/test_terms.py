@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from scipy.special import softmax
 
 from hdsp import HDSP, Categorical, Factor, Interaction, LogLinear, Ordered, Pooled, Spline, Term
 from hdsp.analysis.design import Setting, make_design
 from hdsp.metrics import match_topics
 from hdsp.scaling.terms import TERMS, Levels, Number, Ramps, Slots, Tags
 from hdsp.testing import check_term
-from tests.problems import bind, failures
+from tests.problems import bind, draw_documents, failures
 
 EXAMPLES = {
     "Factor": Factor("year"),
@@ -77,8 +78,8 @@ def test_a_term_of_ones_own_is_checked_by_what_it_does():
 N_TOPICS = 5
 
 
-def table(n_documents=600, seed=0):
-    rng = np.random.default_rng(seed)
+def table(n_documents=600):
+    rng = np.random.default_rng(0)
     return pd.DataFrame(
         {"dept": rng.choice(["a", "b"], n_documents), "day": rng.uniform(-2.0, 2.0, n_documents)}
     )
@@ -87,16 +88,14 @@ def table(n_documents=600, seed=0):
 SCALING = Categorical("dept") * LogLinear(Spline("day"), Interaction("dept", "day"))
 
 
-def curved(frame, seed=0):
+def curved(frame):
     """Counts, mean proportions, topics: the first bends with the day, the second turns by dept."""
-    topics = np.random.default_rng(0).dirichlet(np.full(80, 0.05), size=N_TOPICS)
-    rng = np.random.default_rng(seed)
     day, sign = frame["day"].to_numpy(), np.where(frame["dept"] == "a", 1.0, -1.0)
     share = np.zeros((len(frame), N_TOPICS))
     share[:, 0], share[:, 1] = 1.2 * np.cos(1.5 * day), sign * day
-    share = np.exp(share) / np.exp(share).sum(axis=1, keepdims=True)
-    drawn = np.array([rng.dirichlet(10.0 * row) for row in share])
-    return np.array([rng.multinomial(60, row) for row in drawn @ topics]), share, topics
+    share = softmax(share, axis=1)
+    counts, topics = draw_documents(share, n_words=80)
+    return counts, share, topics
 
 
 @pytest.fixture(scope="module")
