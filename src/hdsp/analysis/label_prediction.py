@@ -88,14 +88,15 @@ def make_candidates(model: "FittedModel", target: Any, values: Any, prior: bool)
         )
     if block.kind == "number":
         observed, middle, unit = model.number_values(target)[0], block.mean[0], block.scale[0]
-        # Values were standardised in single precision, which keeps six digits.
-        numbers = np.unique([float(f"{number:.6g}") for number in middle + unit * observed])
-        if values is not None:
+        if values is None:
+            # Values were standardised in single precision, which keeps six digits.
+            numbers = np.unique([float(f"{number:.6g}") for number in middle + unit * observed])
+        else:
             numbers = np.array([parse_number(value) for value in values], dtype=np.float64)
-        if not (np.abs(numbers - middle) <= _MAX_DISTANCE * unit).all():
-            raise ValueError(
-                f"`values` of {_OWNER} must be numbers near those of training. Got {values!r}."
-            )
+            if not (np.abs(numbers - middle) <= _MAX_DISTANCE * unit).all():
+                raise ValueError(
+                    f"`values` of {_OWNER} must be numbers near those of training. Got {values!r}."
+                )
         shown, coded = tuple(f"{number:.10g}" for number in numbers), (numbers - middle) / unit
         positions = np.abs(coded[:, None] - observed).argmin(axis=1)
         columns = np.full(len(coded), own.start)
