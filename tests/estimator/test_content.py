@@ -12,6 +12,7 @@ import hdsp
 from hdsp import HDSP, Corpus, UnreliableTopicsWarning
 from hdsp.analysis.checks import shared_words
 from hdsp.cli.output import named_options
+from tests import zoo
 
 N_TOPICS, N_WORDS = 4, 120
 
@@ -185,16 +186,12 @@ def test_perspectives_places_words_between_levels(model):
 
 
 def test_checks_and_effects_of_other_documents_read_versions():
-    rng = np.random.default_rng(0)
-    labels = pd.DataFrame({"party": rng.choice(["a", "b"], 200), "x": rng.normal(size=200)})
-    documents = Corpus(rng.poisson(0.8, size=(200, 40)), labels=labels)
-    model = HDSP(3, content="party", init="nmf", random_state=0, n_jobs=1)
-    model.fit(documents)
+    model, documents = zoo.fitted("content"), zoo.corpus_of("content")
     table = model.check_labels(documents)
     assert (np.abs(table["found"] - table["expected"]) < 0.2).all()
-    again = model.estimate_effects("~ party + x", corpus=documents).effects()
+    again = model.estimate_effects("~ dept", corpus=documents).effects()
     pd.testing.assert_frame_equal(again, model.label_effects())
-    some = model.estimate_effects("~ x", corpus=documents[:100])
+    some = model.estimate_effects("~ dept", corpus=documents[:100])
     assert some.n_documents == 100
     effects = some.effects()
     assert (effects["lower"] < effects["upper"]).all()

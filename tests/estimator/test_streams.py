@@ -131,20 +131,6 @@ def test_words_may_come_in_any_order_and_some_may_be_missing():
     np.testing.assert_array_equal(one.components_, before)
 
 
-def test_a_saved_stream_goes_on_to_the_same_bits(tmp_path):
-    corpus = corpus_of(600)
-    model = streamed(corpus[:400], 2, init="nmf")
-    model.name_topics({0: "first"})
-    model.save(tmp_path / "m.hdsp")
-    again = hdsp.HDSP.load(tmp_path / "m.hdsp")
-    for one in (model, again):
-        one.partial_fit(corpus[400:])
-    np.testing.assert_array_equal(model.components_, again.components_)
-    assert again.topic_names_ == {0: "first"}
-    # Topics were learned again in between, and had been before.
-    assert again.history_[-1]["learned_again"] > model._fitted.stream.n_documents / 2
-
-
 def test_topics_are_added_as_documents_come_up_to_the_ceiling_which_can_be_raised():
     corpus, _ = hdsp.simulate(n_documents=2_000, n_topics=12, n_words=400, random_state=2)
     model = hdsp.HDSP(max_components=2, random_state=0)
