@@ -60,8 +60,10 @@ def test_other_words_are_neither_topics_nor_effects(model, without, corpus):
     assert shift(model) < 0.1
     # Components are the words of all groups.
     assert model.topic_tokens_.sum() == pytest.approx(corpus.n_tokens, rel=1e-4)
-    # A start by words that go together is not tried.
+    # A start by words that go together is tried only where groups have the same words.
     assert {row["init"] for row in model.search_} == {model.init_} == {"nmf"}
+    alike = HDSP(max_components=30, content="party", random_state=0, max_iter=2, tol=1.0)
+    assert {row["init"] for row in alike.fit(speeches(differ=0.0)[0]).search_} > {"nmf"}
 
 
 def test_new_documents_are_read_with_the_words_of_their_group(model):
