@@ -74,6 +74,8 @@ def encode(
 
     What the reader will be `given`, by path, is left out.
     """
+    if isinstance(value, str):
+        return value
     if is_dataclass(value):
         paths = {f.name: _join(path, f.name) for f in fields(value) if f.init}
         return {
@@ -126,6 +128,8 @@ class Decoder:
 
     def decode(self, kind: Any, data: Any, path: str = "", limits: Limits = ANY) -> Any:
         """The value of a type from its JSON data."""
+        if kind is str and isinstance(data, str) and limits is ANY:
+            return data
         origin, args = get_origin(kind), get_args(kind)
         if origin is Annotated:
             return self.decode(args[0], data, path, args[1])
