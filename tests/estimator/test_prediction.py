@@ -280,6 +280,11 @@ def test_the_table_of_topics():
         *("coherence", "weight", "raised_by", "lowered_by"),
     ]
     assert topics["topic"].tolist() == list(range(10))
+    # A terminal of 80 columns shows the words of each topic, and names the other columns.
+    printed = repr(topics).splitlines()
+    assert all(words in line for words, line in zip(topics["words"], printed[1:], strict=False))
+    assert max(map(len, printed[:-1])) <= 80
+    assert printed[-1].startswith("[10 rows x 10 columns, also coherence, weight")
     np.testing.assert_array_equal(topics["weight"], model.topic_weight_)
     assert (np.diff(topics["share"]) <= 0).all()
     tokens = (model.components_ - model.topic_prior).sum(axis=1)

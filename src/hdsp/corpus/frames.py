@@ -43,7 +43,11 @@ def make_frame(columns: Mapping[str, Sequence[Any] | NDArray[Any]], like: str | 
         name: values if hasattr(values, "dtype") else list(values)
         for name, values in columns.items()
     }
-    library = import_module(like or "pandas")
+    if like in (None, "pandas"):
+        from hdsp.corpus.printing import Table
+
+        return Table(data)
+    library = import_module(like)
     return library.table(data) if like == "pyarrow" else library.DataFrame(data)
 
 
