@@ -66,7 +66,7 @@ def folder(tmp_path_factory):
         for number in range(2):
             reviews(40, seed=number).to_parquet(path / name / f"{number}.parquet")
     with contextlib.chdir(path):
-        hdsp("prepare reviews.parquet --tags labels -o corpus")
+        hdsp("prepare reviews.parquet --tags labels --max-features 20 -o corpus")
         labels = "--tags labels --categories department --numeric rating"
         hdsp(f"fit reviews.parquet {labels} --n-components 8 -o model.hdsp")
         sides = "--categories department --content department"

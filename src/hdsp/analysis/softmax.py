@@ -238,7 +238,7 @@ def learn_softmax(documents: LabelledWords, word_shares: list[FloatArray]) -> So
 
     def score(weights: FloatArray) -> float:
         expected = softmax(held.design @ weights, axis=1).astype(np.float32)
-        mixed = kernels.mix_words(held.counts, expected, shares[0]).astype(np.float64)
+        mixed = _mix_words(held.counts, expected, shares[0]).astype(np.float64)
         return float(held.counts.data @ np.log(mixed)) / max(float(held.counts.sum()), 1e-12)
 
     ridge, kept, n_steps = RIDGES[0], None, 0
@@ -266,8 +266,13 @@ def share_tokens(counts: csr_array, proportions: FloatArray, word_share: FloatAr
     From counts [M, V], proportions theta [M, T] and E[phi] [V, T].
     """
     ratio = counts.astype(word_share.dtype)
-    ratio.data /= kernels.mix_words(counts, proportions, word_share)
+    ratio.data /= _mix_words(counts, proportions, word_share)
     return np.asarray(proportions * kernels.sparse_product(ratio, word_share))
+
+
+def _mix_words(counts: csr_array, proportions: FloatArray, word_share: FloatArray) -> FloatArray:
+    """The probabilities of documents' words, none of which is zero, [nnz]."""
+    return np.asarray(np.maximum(kernels.mix_words(counts, proportions, word_share), 1e-30))
 
 
 def _em_step(

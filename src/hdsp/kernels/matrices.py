@@ -10,8 +10,6 @@ from hdsp.numerics import FloatArray, IntArray
 
 _ROW_RANGE = 512
 _LARGEST_EXPONENT = 60.0
-# Keeps a share of zero from being divided by.
-_SMALLEST_SHARE = 1e-30
 
 
 @kernel
@@ -53,7 +51,7 @@ def mix_rows(first, last, indptr, indices, proportions, word_share, out):
         theta = proportions[m]
         for i in range(indptr[m], indptr[m + 1]):
             row = word_share[indices[i]]
-            mixed = out.dtype.type(_SMALLEST_SHARE)
+            mixed = out.dtype.type(0.0)
             for k in range(theta.shape[0]):
                 mixed += theta[k] * row[k]
             out[i] = mixed

@@ -140,8 +140,9 @@ def word_log_likelihood(
     """
     mixed = kernels.mix_words(counts, proportions.astype(np.float64), word_share.astype(np.float64))
     documents = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    total = np.bincount(documents, counts.data * np.log(mixed), minlength=counts.shape[0])
-    return total.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        likelihood = counts.data * np.log(mixed)
+    return np.bincount(documents, likelihood, minlength=counts.shape[0]).astype(np.float64)
 
 
 def split_tokens(
