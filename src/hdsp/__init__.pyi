@@ -27,12 +27,12 @@ from .exceptions import UnreliableTopicsWarning as UnreliableTopicsWarning
 from .model.simulate import simulate as simulate
 from .scaling.functions import Categorical as Categorical
 from .scaling.functions import Constant as Constant
+from .scaling.functions import Custom as Custom
 from .scaling.functions import LogLinear as LogLinear
+from .scaling.functions import Monotone as Monotone
+from .scaling.functions import Power as Power
 from .scaling.functions import ScalingFunction as ScalingFunction
-from .scaling.links import Custom as Custom
-from .scaling.links import Monotone as Monotone
-from .scaling.links import Power as Power
-from .scaling.links import Softplus as Softplus
+from .scaling.functions import Softplus as Softplus
 from .scaling.terms import Factor as Factor
 from .scaling.terms import Interaction as Interaction
 from .scaling.terms import Ordered as Ordered

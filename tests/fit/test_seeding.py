@@ -13,10 +13,11 @@ from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.run import Run
 from hdsp.fit.start import find_seeds, initial_state, place_seeds
 from hdsp.fit.topics import fit_batch
+from hdsp.model.bound import word_terms
 from hdsp.model.data import make_problem
 from hdsp.model.documents import LocalSettings
 from hdsp.model.priors import Priors, seed_prior
-from hdsp.model.updates import expected_tokens, word_terms
+from hdsp.model.updates import expected_tokens
 from hdsp.scaling.functions import Constant, take_topics
 from tests.fit.test_merge import even_corpus
 

@@ -13,6 +13,7 @@ from scipy.stats import gamma
 
 from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import Documents
+from hdsp.model.bound import elbo
 from hdsp.model.data import make_problem
 from hdsp.model.documents import (
     DocumentView,
@@ -24,7 +25,6 @@ from hdsp.model.documents import (
 from hdsp.model.priors import Priors
 from hdsp.model.state import DocumentState
 from hdsp.model.updates import (
-    elbo,
     update_corpus_concentration,
     update_document_concentration,
     update_sticks,

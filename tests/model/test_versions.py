@@ -9,12 +9,13 @@ from scipy.sparse import csr_array
 from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import Documents
 from hdsp.fit.start import initial_state
+from hdsp.model.bound import elbo, topic_terms
 from hdsp.model.data import make_problem
 from hdsp.model.documents import LocalSettings, word_factors, word_table
 from hdsp.model.priors import Priors
 from hdsp.model.reading import PredictiveView, group_share
 from hdsp.model.state import GlobalState
-from hdsp.model.updates import elbo, topic_terms, update_versions
+from hdsp.model.updates import update_versions
 from hdsp.model.versions import (
     Versions,
     choose_differing,

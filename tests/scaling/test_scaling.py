@@ -14,8 +14,7 @@ from hdsp import Categorical, Constant, Custom, LogLinear, Monotone, ScalingFunc
 from hdsp.corpus import Labels, LabelSchema
 from hdsp.model.updates import stick_objective
 from hdsp.scaling.design import LabelDesign
-from hdsp.scaling.functions import DesignLimits, Product
-from hdsp.scaling.links import FUNCTIONS
+from hdsp.scaling.functions import FUNCTIONS, DesignLimits, Product
 from hdsp.testing import check_scaling, make_case
 from tests.problems import failures
 

@@ -11,11 +11,12 @@ from hdsp.execution.executor import Step
 from hdsp.fit.passes import Documents, ascend
 from hdsp.fit.run import Run
 from hdsp.kernels import run_ranges
+from hdsp.model.bound import elbo, proportion_terms, word_terms
 from hdsp.model.data import Block
 from hdsp.model.documents import BlockState, LocalSettings, word_factors
 from hdsp.model.priors import TopicPrior
 from hdsp.model.state import GlobalState, Statistics, TopicWeights
-from hdsp.model.updates import elbo, proportion_terms, update_versions, word_terms
+from hdsp.model.updates import update_versions
 from hdsp.model.versions import best_values, count_parts, prior_parts, topic_values
 from hdsp.numerics import FloatArray, IntArray, sticks_from_weights
 from hdsp.scaling.functions import Parameters, ScalingFunction, take_topics

@@ -13,10 +13,11 @@ import numpy as np
 
 from hdsp.execution.executor import Executor, Kept, Step
 from hdsp.fit.run import Run
+from hdsp.model.bound import elbo
 from hdsp.model.data import Block, Data, Problem
 from hdsp.model.documents import BlockState, DocumentView, LocalSettings, block_step
 from hdsp.model.state import DocumentState, GlobalState, Statistics, TopicWeights
-from hdsp.model.updates import elbo, global_step, update_scaling
+from hdsp.model.updates import global_step, update_scaling
 from hdsp.numerics import IntArray
 from hdsp.scaling.functions import DesignLimits, Parameters, ScalingFunction
 

@@ -17,10 +17,11 @@ from hdsp.corpus.counting import in_threads
 from hdsp.execution.executor import InProcess
 from hdsp.fit.passes import sum_documents
 from hdsp.fit.run import Run
+from hdsp.model.bound import elbo
 from hdsp.model.data import SHARDS_AT_ONCE, Block, BlockSource, Data, StoredBlock, forget_shards
 from hdsp.model.documents import LocalSettings
 from hdsp.model.state import BoundTerms, GlobalState, Statistics
-from hdsp.model.updates import elbo, expected_tokens, update_topics, update_versions, update_weights
+from hdsp.model.updates import expected_tokens, update_topics, update_versions, update_weights
 from hdsp.numerics import FloatArray, IntArray
 from hdsp.scaling.functions import DesignLimits, mix_labels, scale_labels
 from hdsp.storage.codec import SMALLEST, Limits

@@ -17,7 +17,7 @@ _MODULES = {
     "labels": ("sweep_gamma_weights", "sweep_normal_weights"),
     "matrices": ("csr_arrays", "descend_rows", "exp_product", "mix_words", "sparse_product"),
     "reading": ("add_softmax_loss", "predict_documents"),
-    "terms": ("dirichlet_terms", "fill_document_terms", "sum_pair_entropies"),
+    "bound": ("dirichlet_terms", "fill_document_terms", "sum_pair_entropies"),
     "words": ("count_ids", "find_words"),
 }
 

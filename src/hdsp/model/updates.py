@@ -1,4 +1,4 @@
-"""The global step, whose updates return a new state with a bound no lower; and the bound."""
+"""The global step, whose updates return a new state with a bound no lower."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,22 +8,20 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import expit, gammaln, logit, psi
 
-from hdsp import kernels
 from hdsp.kernels import run_ranges
+from hdsp.model.bound import TERM_RANGE
 from hdsp.model.data import Data, Problem
-from hdsp.model.documents import WORD_RANGE, BlockState
-from hdsp.model.priors import Priors, TopicPrior
-from hdsp.model.state import BoundTerms, GlobalState, Statistics, TopicWeights
-from hdsp.model.versions import learn_versions, version_terms
-from hdsp.numerics import FloatArray, IntArray, log_gamma_density, weights_from_sticks
-from hdsp.scaling.functions import Parameters, ScalingFunction
+from hdsp.model.documents import BlockState
+from hdsp.model.priors import Priors
+from hdsp.model.state import GlobalState, Statistics, TopicWeights
+from hdsp.model.versions import learn_versions
+from hdsp.numerics import FloatArray, IntArray, weights_from_sticks
+from hdsp.scaling.functions import Parameters
 
 # V_k stays this far from 0 and 1 on the logit scale; p_k below 1e-8 of what is left is no topic.
 _LARGEST_LOGIT = 18.0
 # Topics whose E[pi] is in memory at once while the scaling function is updated.
 _TOPIC_RANGE = 32
-# Topics per task of a thread; fixed, so that results do not depend on the number of threads.
-_TERM_RANGE = 8
 # Updates of the label weights of a merged topic.
 _MERGED_UPDATES = 2
 
@@ -106,7 +104,7 @@ def update_scaling(
             some = replace(some, scaling=scaling)
         return some.scaling
 
-    size = _TOPIC_RANGE if pairs is None else _TERM_RANGE
+    size = _TOPIC_RANGE if pairs is None else TERM_RANGE
     updated = run_ranges(update, len(weights.prior_shape), size)
     return {name: np.concatenate([part[name] for part in updated]) for name in weights.scaling}
 
@@ -205,76 +203,3 @@ def update_document_concentration(
         if abs(step) < 1e-8:
             break
     return replace(state, document_concentration=float(beta))
-
-
-def elbo(problem: Data, state: GlobalState, statistics: Statistics) -> BoundTerms:
-    """The bound at `state`, from the statistics of documents fitted with it."""
-    alpha, beta = state.corpus_concentration, state.document_concentration
-    priors, concentrations = problem.priors, 0.0
-    for value, prior in (
-        (alpha, priors.corpus_concentration),
-        (beta, priors.document_concentration),
-    ):
-        concentrations += log_gamma_density(value, *prior) if prior else 0.0
-    sticks = len(state.sticks) * np.log(alpha) + (alpha - 1.0) * np.log1p(-state.sticks).sum()
-    return statistics.bound + BoundTerms(
-        topics=topic_terms(state, priors),
-        scaling=float(problem.scaling.prior_terms(state.scaling).sum()),
-        sticks=float(sticks),
-        concentrations=concentrations,
-    )
-
-
-def topic_terms(state: GlobalState, priors: Priors) -> float:
-    """E[ln p(phi)] - E[ln q(phi)] of all topics, with the terms of their versions (34).
-
-    For one topic, with L = sum_i lambda_i and H = sum_i eta_i: ln Gamma(H) - ln Gamma(L)
-    + (L - H) psi(L) + sum_i (ln Gamma(lambda_i) - ln Gamma(eta_i)
-    + (eta_i - lambda_i) psi(lambda_i)).
-    """
-    topics = np.ascontiguousarray(state.topics)
-    n_words, n_topics = topics.shape
-    gap, eta = np.empty(n_words), topics.dtype.type(priors.topic_prior)
-    run_ranges(kernels.dirichlet_terms, n_words, WORD_RANGE, topics, eta, gap)
-    total = topics.sum(axis=0, dtype=np.float64)
-    prior = priors.of_topics(state.seeded)
-    prior_total = prior.totals(n_words, n_topics)
-    whole = gammaln(prior_total) - gammaln(total) + (total - prior_total) * psi(total)
-    terms = float(gap.sum() + whole.sum()) + prior.seed_bound(topics)
-    if state.versions is None:
-        return terms
-    return terms + version_terms(state.versions, topics, prior)
-
-
-def word_terms(prior: TopicPrior, topic_words: FloatArray) -> FloatArray:
-    """ln B(eta + n_k) - ln B(eta), [Q], of topics with `topic_words` [Q, V]."""
-    n_topics, n_words = topic_words.shape
-
-    def rise(first: int, last: int) -> FloatArray:
-        tokens = topic_words[first:last].astype(np.float64)
-        return np.asarray((gammaln(prior.eta + tokens) - gammaln(prior.eta)).sum(axis=1))
-
-    terms = np.concatenate(run_ranges(rise, n_topics, _TERM_RANGE))
-    terms += prior.seed_word_terms(topic_words)
-    prior_total = prior.totals(n_words, n_topics)
-    total = topic_words.sum(axis=1, dtype=np.float64)
-    return np.asarray(terms + gammaln(prior_total) - gammaln(prior_total + total))
-
-
-def proportion_terms(
-    function: ScalingFunction, kept: BlockState, tokens: FloatArray, topics: TopicWeights
-) -> FloatArray:
-    """The proportions' part of the bound, [Q], of topics that hold `tokens` [M, Q] of a block."""
-    per_xi = kept.per_xi[:, None]
-
-    def terms(first: int, last: int) -> FloatArray:
-        some = topics.take(slice(first, last))
-        shape = some.prior_shape + tokens[:, first:last]
-        rate = function.expected_rate(some.scaling, kept.design) + per_xi
-        rise = gammaln(shape) - gammaln(some.prior_shape) - shape * np.log(rate)
-        return np.asarray(rise.sum(axis=0))
-
-    total = np.concatenate(run_ranges(terms, len(topics.prior_shape), _TERM_RANGE))
-    if kept.design.nnz:
-        total += topics.prior_shape * function.log_rate_total(topics.scaling, kept.design)
-    return np.asarray(total)

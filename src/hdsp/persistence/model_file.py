@@ -21,8 +21,7 @@ from hdsp.model.state import GlobalState
 from hdsp.numerics import FloatArray
 from hdsp.scaling.design import LabelDesign
 from hdsp.scaling.formula import is_formula
-from hdsp.scaling.functions import Product, ScalingFunction, as_function
-from hdsp.scaling.links import FUNCTIONS
+from hdsp.scaling.functions import FUNCTIONS, Product, ScalingFunction, as_function
 from hdsp.scaling.terms import TERMS, Term
 from hdsp.storage.codec import SMALLEST, AnyArray, Decoder, Limits, encode, entry_path, require
 from hdsp.storage.container import PARSE_ERRORS, read_file, unusable, write_file
