@@ -165,7 +165,7 @@ def test_words_of_a_topic_by_level(model):
     assert common.any()
     assert (np.abs(np.log(ratio[common])) < 0.2).all()
     every = model.topic_words(by="party", n_words=6)
-    pd.testing.assert_frame_equal(every[every["topic"] == 0].reset_index(drop=True), table)
+    pd.testing.assert_frame_equal(table, every[every["topic"] == 0].reset_index(drop=True))
     shared = model.topic_words(n_words=3)
     assert [list(own["word"]) for _, own in shared.groupby("topic")] == model.top_words(3)
     merged = model.merge_topics([0, 1]).topic_words(0, by="party", n_words=3)
