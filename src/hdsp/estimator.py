@@ -26,7 +26,15 @@ from hdsp.analysis.label_prediction import LabelMethod
 from hdsp.analysis.reading import Weight
 from hdsp.analysis.topics import with_merged_topics, with_topic_names
 from hdsp.analysis.words import label_word_columns, topic_word_columns
-from hdsp.checks import LARGEST, SMALLEST, check_not_dask, check_positive, check_seeds, check_whole
+from hdsp.checks import (
+    LARGEST,
+    SMALLEST,
+    check_choice,
+    check_not_dask,
+    check_positive,
+    check_seeds,
+    check_whole,
+)
 from hdsp.corpus import Corpus, LabelSchema, ReadingSettings, TextSettings, make_frame
 from hdsp.corpus.text import storable_settings
 from hdsp.exceptions import FitWarning, UnreliableTopicsWarning, warn_caller
@@ -38,6 +46,7 @@ from hdsp.persistence.model_file import load_model, save_model
 from hdsp.pipeline import extend_model, fit_model, read_corpus, read_further, refresh_model, running
 from hdsp.progress import display
 from hdsp.scaling.design import Scaling
+from hdsp.scaling.functions import Categorical, Constant, LogLinear
 from hdsp.storage.container import unusable
 
 # A warning is given once this share of `n_components` is in use.
@@ -145,7 +154,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
     label_schema_ : LabelSchema
         The label space of training: blocks of tags, categories and numbers.
     label_scale_ : float array of shape [T, J]
-        The expected scale of topics under each label alone: what it multiplies them by.
+        The expected scale of topics under each label alone: what it multiplies them by. Where this
+        expectation does not exist, because a topic has too few tokens, 1 over the expected rate.
     topic_names_ : dict of int to str
         Names of topics by their number: those of `seeds`, and those that `name_topics` gave.
     fitted_topics_ : tuple of tuple of int
@@ -199,6 +209,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
 
     # Of a stream, its answers may be of fewer documents than it has seen.
     _fitted: FittedModel
+    # How topics are expected from labels unless a call says otherwise.
+    _method: Method = "regression"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -224,6 +236,49 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
         "random_state": ["random_state", np.random.Generator],
         "verbose": ["verbose"],
     }
+
+    @classmethod
+    def as_published(
+        cls, name: Literal["HDSP", "wHDSP", "HDP"] = "HDSP", topic_prior: float = 0.1
+    ) -> Self:
+        """A model with the settings of Kim & Oh, for comparisons.
+
+        200 topics, which start from three passes of LDA and are all kept; everything but
+        `topic_prior` is learned; numbers are not standardised; a fit stops when the bound changes
+        by less than 0.001 of itself. Topics are expected from labels by ``"ratio"``, and
+        `predict_labels` returns the values under which words are most probable, whatever their
+        frequency. The documentation lists the remaining differences from the paper.
+
+        Parameters
+        ----------
+        name : {"HDSP", "wHDSP", "HDP"}, default="HDSP"
+            The paper's first scaling function, for tags and categories (`Categorical`), its second,
+            for all labels (`LogLinear`), or none (`Constant`).
+        topic_prior : float, default=0.1
+            The Dirichlet parameter eta, for which the paper tries 0.1 to 1.
+
+        Returns
+        -------
+        HDSP
+            The model, not yet fitted; `set_params` changes its settings.
+
+        Examples
+        --------
+        >>> import hdsp
+        >>> hdsp.HDSP.as_published("wHDSP").set_params(n_components=50, random_state=0)
+        HDSP(init='lda', max_iter=1000, n_components=50, random_state=0,
+             scaling=LogLinear(standardize=False), topic_prior=0.1)
+        """
+        published = {
+            "HDSP": Categorical(),
+            "wHDSP": LogLinear(standardize=False),
+            "HDP": Constant(),
+        }
+        check_choice(name, tuple(published), "name", "HDSP.as_published")
+        scaling = published[name]
+        model = cls(200, scaling=scaling, topic_prior=topic_prior, init="lda", max_iter=1000)
+        model._method = "ratio"
+        return model
 
     def fit(self, X: Any, y: object = None, labels: object = None, groups: object = None) -> Self:
         """Fit the model to documents.
@@ -315,7 +370,8 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
             parameters = replace(parameters, inference="batch", executor=None)
         with running(parameters) as run:
             # A failed fit leaves an earlier one unchanged.
-            self._fitted = fit_model(corpus, source, parameters, run, stream)
+            fitted = fit_model(corpus, source, parameters, run, stream)
+            self._fitted = replace(fitted, method=self._method)
         # The fit of an interrupted search is only the best so far, even if it converged.
         cut_short = run.interrupted and self.n_components == "auto"
         finished = (run.converged or len(run.history) == self.max_iter) and not cut_short
@@ -395,7 +451,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
         return documents.mean_log_probability(self._model, X, labels, sample_weight, self.n_jobs)
 
     def expected_topics(
-        self, labels: object, method: Method = "regression", weight: Weight = "documents"
+        self, labels: object, method: Method | None = None, weight: Weight = "documents"
     ) -> FloatArray:
         """Expected topic proportions of documents, given their labels alone.
 
@@ -404,10 +460,12 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
         labels : Labels, table, matrix, list or dict
             The documents' labels, as in `fit`; or those of one document by their columns, such as
             ``{"department": "shoes", "rating": 5}``.
-        method : str, default="regression"
+        method : str or None, default=None
             The definition of the expectation: ``"regression"``, a softmax regression of the
             training documents' topics on their labels, which predicts best; ``"exact"``, the mean
-            of the normalised gamma variables; ``"ratio"``, the paper's beta p_k E[s_k], normalised.
+            of the normalised gamma variables; ``"ratio"``, the means of the gamma variables in a
+            document without words, normalised, as in the paper. None is ``"regression"``, or
+            ``"ratio"`` if the model is `as_published`.
         weight : str, default="documents"
             What the regression averages over: ``"documents"``, each of which weighs the same, as
             in a mean of `transform`; or ``"tokens"``, so that long documents weigh more, which
@@ -426,7 +484,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
         labels: object = None,
         given: Literal["labels", "completion"] = "labels",
         per_document: bool = False,
-        method: Method = "regression",
+        method: Method | None = None,
         interval: float | None = None,
     ) -> Any:
         """The perplexity of documents: exp(- mean log probability of a token).
@@ -444,7 +502,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
             random half of the tokens and the labels predict the other half.
         per_document : bool, default=False
             Whether to return the perplexity of each document.
-        method : str, default="regression"
+        method : str or None, default=None
             The method of `expected_topics`, used if `given` is ``"labels"``.
         interval : float or None, default=None
             A probability such as 0.9 also returns the limits of an interval, by a bootstrap over
@@ -619,7 +677,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
         target: str,
         labels: object = None,
         values: Sequence[Any] | None = None,
-        prior: bool = True,
+        prior: bool | None = None,
         *,
         method: LabelMethod | None = None,
     ) -> Any:
@@ -639,14 +697,15 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
             missing labels have no effect.
         values : list or None, default=None
             The values to choose from; None is all that occurred in training.
-        prior : bool, default=True
-            Whether values that were frequent in training have a higher prior probability.
+        prior : bool or None, default=None
+            Whether values that were frequent in training have a higher prior probability. None is
+            True, or False if the model is `as_published`.
         method : str or None, default=None
             ``"calibrated"`` weighs this evidence, the documents' proportions and their other labels
             by a logistic regression on training documents, so that of the answers given 70 % about
             70 % are right; ``"generative"`` is Bayes' rule in the model, which takes words for
-            independent and is far too sure. None is ``"calibrated"``, except where too few
-            training documents tell.
+            independent and is far too sure. None is ``"calibrated"``, or ``"generative"`` if too
+            few training documents have a value or the model is `as_published`.
 
         Returns
         -------
@@ -1238,7 +1297,7 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
             model._check_settings()
         except (TypeError, ValueError) as error:
             raise unusable(Path(path), error) from error
-        model._fitted = fitted
+        model._fitted, model._method = fitted, fitted.method
         return model
 
     @property
@@ -1251,6 +1310,11 @@ class HDSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Fit
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         return state | ({"_fitted": self._model} if "_fitted" in state else {})
+
+    def __sklearn_clone__(self) -> Self:
+        clone: Self = super().__sklearn_clone__()
+        clone._method = self._method
+        return clone
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")

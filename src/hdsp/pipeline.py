@@ -367,4 +367,5 @@ def refresh_model(model: FittedModel, n_jobs: int | None) -> FittedModel:
         merged_topics=model.merged_topics and model.merged_topics.grown(state.n_topics),
         left_out=left_out,
         stream=stream,
+        method=model.method,
     )

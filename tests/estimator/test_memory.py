@@ -33,6 +33,6 @@ def test_memory_has_room_for_one_array_of_documents_by_topics_or_none():
     array = 100_000 * 64 * 4
     kept = peak(n_components=64, max_iter=2)
     # Beside it: the corpus, blocks of 8,192 documents, and working arrays of 32 topics.
-    assert kept < 2.8 * array
+    assert kept < 2.9 * array
     # A search puts its best start aside, and moves look at responsibilities as well.
     assert peak(max_components=64, tol=1e-2, max_iter=6) < 1.5 * kept

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 import hdsp
-from hdsp import HDSP, Corpus, Labels, LogLinear, simulate
+from hdsp import HDSP, Corpus, Labels, LogLinear, Power, simulate
 from hdsp.metrics import frex, npmi, topic_top_words
 from hdsp.numerics import normalised_gamma_mean
 from hdsp.progress import Lines
@@ -78,10 +78,8 @@ def test_expected_proportions_by_their_definitions():
     _, table = labelled()
     model = fitted()._model
     state, design = model.state, model.schema.encode(Labels.from_frame(table))
-    ratio = state.prior_shape * model.scaling.expected_scale(state.scaling, design)
-    exact = normalised_gamma_mean(
-        state.prior_shape, model.scaling.expected_rate(state.scaling, design)
-    )
+    rate = model.scaling.expected_rate(state.scaling, design)
+    ratio, exact = state.prior_shape / rate, normalised_gamma_mean(state.prior_shape, rate)
     ratio /= ratio.sum(axis=1, keepdims=True)
     for method, expected in (("exact", exact), ("ratio", ratio)):
         # The same float64 numbers by another route.
@@ -318,7 +316,7 @@ def test_simulated_documents_have_the_expected_proportions(tag):
         model, labels = make(tol=1e-2).fit(counts), None
     else:
         # A point posterior: what is simulated has no weights of its own to draw.
-        scaling = LogLinear("tags", variance=4.0)
+        scaling = Power("tags", variance=4.0)
         model = make(tol=1e-2, scaling=scaling).fit(counts, labels=table[["tags"]])
         labels = [[tag]] * 3000
     drawn = model.simulate(labels, n_documents=3000, document_length=60.0, random_state=7)

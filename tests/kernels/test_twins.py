@@ -294,18 +294,19 @@ def test_label_sweeps(seed):
     by_label = csr_array(numbers).tocsc()
     prior_shape = rng.gamma(1.0, size=n_topics)
     weights = rng.normal(size=(n_topics, n_labels))
-    load = np.exp(numbers @ weights.T) * exposure
-    ours = np.ascontiguousarray(weights.T)
-    spread = np.empty_like(ours)
+    spread = rng.gamma(1.0, 0.5, size=(n_topics, n_labels))
+    load = np.exp(numbers @ weights.T + numbers**2 @ spread.T / 2) * exposure
+    ours, wide = np.ascontiguousarray(weights.T), np.ascontiguousarray(spread.T)
     kernels.sweep_normal_weights(
-        by_label.indptr, by_label.indices, by_label.data, load, prior_shape, 0.8, ours, spread
+        by_label.indptr, by_label.indices, by_label.data, load, prior_shape, 0.8, ours, wide
     )
     expected, expected_spread = scaling.sweep_normal_weights(
-        numbers, exposure, prior_shape, 0.8, weights
+        numbers, exposure, prior_shape, 0.8, weights, spread
     )
     np.testing.assert_allclose(ours.T, expected, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(spread.T, expected_spread, rtol=1e-7)
-    np.testing.assert_allclose(load, np.exp(numbers @ ours) * exposure, rtol=1e-9)
+    np.testing.assert_allclose(wide.T, expected_spread, rtol=1e-7)
+    linear = numbers @ ours + numbers**2 @ wide / 2
+    np.testing.assert_allclose(load, np.exp(linear) * exposure, rtol=1e-9)
 
 
 @given(seed=SEEDS)

@@ -54,9 +54,9 @@ def test_labels_nobody_carries_give_the_hdp(data, name):
     )
     np.testing.assert_array_equal(plain.topics, other.topics)
     np.testing.assert_array_equal(plain.sticks, other.sticks)
-    # Only the weights' prior is there to differ, and it never moves.
+    # Only the weights' prior is there to differ, and it moves once, when it is learned.
     gaps = [b["bound"] - a["bound"] for a, b in zip(history, other_history, strict=True)]
-    np.testing.assert_allclose(gaps, gaps[0], atol=1e-6 * (1 + abs(history[0]["bound"])))
+    np.testing.assert_allclose(gaps[1:], gaps[-1], atol=1e-6 * (1 + abs(history[0]["bound"])))
     assert isinstance(problem.scaling, Constant)
 
 

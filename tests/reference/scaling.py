@@ -16,36 +16,34 @@ def sweep_gamma_weights(design, exposure, shape, prior_rate, rate):
     return rate
 
 
-def sweep_normal_weights(design, exposure, prior_shape, variance, weights):
-    """Equation 16: one Newton step with halving on each w_kj, [T, J], in turn.
+def sweep_normal_weights(design, exposure, prior_shape, variance, weights, spread):
+    """Equation 16: one step with halving on mean and variance of each w_kj in turn, [T, J] each."""
+    weights, spread = weights.copy(), spread.copy()
 
-    Returns the weights, and the inverse of the curvature each step was taken with.
-    """
-    weights = weights.copy()
-    spread = np.full_like(weights, variance)
-
-    def objective(k, w):
+    def objective(k, w, v):
         linear = design @ w
-        fit = (prior_shape[k] * linear - np.exp(linear) * exposure[:, k]).sum()
-        return fit - (w**2).sum() / (2 * variance)
+        load = np.exp(linear + design**2 @ v / 2) * exposure[:, k]
+        divergence = (np.log(variance / v) + (v + w**2) / variance - 1).sum() / 2
+        return (prior_shape[k] * linear - load).sum() - divergence
 
     for j in range(design.shape[1]):
         r = design[:, j]
         if not r.any():
-            weights[:, j] = 0.0
+            weights[:, j], spread[:, j] = 0.0, variance
             continue
         limit = 5.0 / np.abs(r).max()
         for k in range(len(weights)):
-            load = np.exp(design @ weights[k]) * exposure[:, k]
-            gradient = (r * (prior_shape[k] - load)).sum() - weights[k, j] / variance
-            curvature = (r**2 * load).sum() + 1 / variance
-            spread[k, j] = 1 / curvature
-            step = np.clip(gradient / curvature, -limit, limit)
-            before = objective(k, weights[k])
-            trial = weights[k].copy()
-            trial[j] += step
-            while objective(k, trial) < before and abs(step) > 1e-12:
+            w, v = weights[k].copy(), spread[k].copy()
+            load = np.exp(design @ w + design**2 @ v / 2) * exposure[:, k]
+            gradient = (r * (prior_shape[k] - load)).sum() - w[j] / variance
+            precision = (r**2 * load).sum() + 1 / variance
+            step = np.array([np.clip(gradient / precision, -limit, limit), 1 / precision - v[j]])
+            before = objective(k, w, v)
+            for _ in range(40):
+                w[j], v[j] = weights[k, j] + step[0], spread[k, j] + step[1]
+                if objective(k, w, v) >= before:
+                    break
                 step /= 2
-                trial[j] = weights[k, j] + step
-            weights[k, j] += step
+            weights[k, j] += step[0]
+            spread[k, j] += step[1]
     return weights, spread

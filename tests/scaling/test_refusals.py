@@ -103,7 +103,7 @@ LABELS = [
     (MIXED, Categorical("kind") * LogLinear("kind"), "names the label column 'kind' twice"),
     (MIXED, LogLinear("rating", Spline("rating")), "names the label column 'rating' twice"),
     (MIXED, Categorical("rating"), "category and tags columns. Use LogLinear('rating') instead."),
-    (MIXED, Categorical(Spline("rating")), "Use LogLinear(Spline('rating', n_knots=5)) instead."),
+    (MIXED, Categorical(Spline("rating")), "Use LogLinear(Spline('rating')) instead."),
     (MIXED, LogLinear(Spline("kind")), "Spline takes number columns. 'kind' is of kind category."),
     (MIXED, "~ s(kind)", "Spline takes number columns. 'kind' is of kind category."),
     (MIXED, "~ o(tags)", "Ordered takes category and number columns. 'tags' is of kind tags."),

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.sparse import csr_array
+from scipy.stats import gamma
 
 import hdsp
 from hdsp import Categorical, Constant, Custom, LogLinear, Monotone, ScalingFunction
@@ -67,7 +68,7 @@ class OffByOnePercent(Categorical):
 
     def update(self, parameters, design, prior_shape, exposure):
         right = super().update(parameters, design, prior_shape, exposure)
-        return {"shape": right["shape"], "rate": right["rate"] * 1.01}
+        return {**right, "rate": right["rate"] * 1.01}
 
 
 class WrongExpectation(LogLinear):
@@ -115,11 +116,30 @@ def test_one_label_per_document_is_closed_form():
     np.testing.assert_allclose(once["rate"], 0.7 + (design.T @ exposure).T)
 
 
-def test_the_scale_of_an_uncertain_label_is_its_mode():
+def test_the_scale_of_a_label_without_a_mean():
     parameters = {"shape": np.array([[0.5, 1.0, 3.0]]), "rate": np.array([[2.0, 3.0, 4.0]])}
     scale = Categorical().expected_scale(parameters, csr_array(np.eye(3)))
-    # An inverse gamma has the mode b / (a + 1), and from a > 1 on the mean b / (a - 1).
-    np.testing.assert_allclose(scale[:, 0], [2.0 / 1.5, 3.0 / 2.0, 4.0 / 2.0], rtol=1e-12)
+    # An inverse gamma has the mean b / (a - 1) if a > 1; else 1 over the expected rate stands in.
+    np.testing.assert_allclose(scale[:, 0], [2.0 / 0.5, 3.0 / 1.0, 4.0 / 2.0], rtol=1e-12)
+
+
+def test_learned_hyperparameters_are_those_of_maximum_likelihood():
+    rng = np.random.default_rng(0)
+    rates = rng.gamma(3.0, 1.0 / 0.5, size=(40, 30))
+    # A posterior that is certain of every weight: the gamma's maximum likelihood in SciPy.
+    certain = 1e9 * np.ones(rates.shape)
+    start = {"shape": certain, "rate": certain / rates, "prior": np.ones((40, 2))}
+    shape, _, scale = gamma.fit(rates, floc=0)
+    learned = Categorical().learn_prior(start)["prior"]
+    np.testing.assert_allclose(learned, np.tile([shape, 1.0 / scale], (40, 1)), rtol=1e-5)
+    half = Categorical(weight_rate=0.5).learn_prior(start)["prior"][0]
+    assert half == pytest.approx([3.0, 0.5], rel=0.05)
+    assert Categorical(weight_shape=2.0).learn_prior(start)["prior"][0, 0] == 2.0
+    fixed = Categorical(weight_shape=2.0, weight_rate=1.0)
+    assert fixed.learn_prior(start) is start
+    weights = {"weight": rng.normal(size=(40, 30)), "spread": np.full((40, 30), 0.2)}
+    learned = LogLinear().learn_prior({**weights, "prior": np.ones((40, 1))})["prior"]
+    np.testing.assert_allclose(learned, (weights["weight"] ** 2).mean() + 0.2)
 
 
 @pytest.mark.parametrize(
@@ -142,25 +162,43 @@ def test_additive_updates_end_where_the_updates_end(scaling):
 
 def test_an_additive_step_is_the_maximum_of_its_bound():
     scaling, case = LogLinear(variance=0.7), make_case(LogLinear())
-    start = {"weight": np.random.default_rng(2).normal(size=(4, 4))}
+    rng = np.random.default_rng(2)
+    start = {
+        "weight": rng.normal(size=(4, 4)),
+        "spread": rng.gamma(1.0, 0.1, size=(4, 4)),
+        "prior": np.full((4, 1), 0.7),
+    }
     limits = DesignLimits.of(case.design)
     n_labels = limits.labels_per_document
     load = scaling.expected_rate(start, case.design) * case.exposure
     sums = scaling.statistics(start, case.design, case.exposure)
-    new = scaling.update_from_statistics(start, sums, case.prior_shape, limits)["weight"]
+    new = scaling.update_from_statistics(start, sums, case.prior_shape, limits)
     for (k, j), w in np.ndenumerate(start["weight"][:, :3]):
-        r = case.design[:, [j]].toarray().ravel()
+        r, v = case.design[:, [j]].toarray().ravel(), start["spread"][k, j]
+        reach = 0.5 / (n_labels * np.abs(r).max())
+
+        def above(x, k=k):
+            """Where |x| <= 1/2 for the mean and the spread alike: (x + y)^2 <= 2 x^2 + 2 y^2."""
+            return (load[:, k] * (x + 2.0 * (np.e - 2.0) * x**2)).sum() / n_labels
 
         def loss(d, k=k, w=w, r=r):
-            x = n_labels * r * d
-            above = (load[:, k] * (x + (np.e - 2.0) * x**2)).sum() / n_labels
-            return above - case.prior_shape[k] * r.sum() * d + (w + d) ** 2 / 1.4
+            given = case.prior_shape[k] * r.sum() * d
+            return above(n_labels * r * d) - given + (w + d) ** 2 / 1.4
 
-        # Where exp(x) <= 1 + x + (e - 2) x^2 holds: |x| <= 1.
-        reach = 1.0 / (n_labels * np.abs(r).max())
+        bend = (load[:, k] * r**2).sum()
+
+        def wide(e, r=r, v=v, bend=bend):
+            # r^4 is at most r^2 times the square of the largest.
+            second = (np.e - 2.0) * n_labels * bend * np.abs(r).max() ** 2 / 2.0
+            return bend * e / 2.0 + second * e**2 + (v + e) / 1.4 - np.log(v + e) / 2.0
+
         best = minimize_scalar(loss, bounds=(-reach, reach), options={"xatol": 1e-9}).x
         # A search by values alone finds a minimum to about the root of rounding.
-        assert new[k, j] - w == pytest.approx(best, abs=1e-6)
+        assert new["weight"][k, j] - w == pytest.approx(best, abs=1e-6)
+        most = 2.0 * reach / np.abs(r).max()
+        ends = (max(-most, 1e-12 - v), most)
+        best = minimize_scalar(wide, bounds=ends, options={"xatol": 1e-9}).x
+        assert new["spread"][k, j] - v == pytest.approx(best, abs=1e-6)
 
 
 def test_prior_draws_have_the_priors_moments():
@@ -182,9 +220,9 @@ def test_a_factor_sees_the_new_rates_of_the_factors_before_it():
     left = first.update(first.initial(4, 1), one, case.prior_shape, case.exposure)
     exposure = case.exposure * first.expected_rate(left, one)
     right = second.update(second.initial(4, 3), two, case.prior_shape, exposure)
-    # The same float64 operations in the same order.
-    np.testing.assert_allclose(once["0:weight"], left["weight"], rtol=1e-12)
-    np.testing.assert_allclose(once["1:weight"], right["weight"], rtol=1e-12)
+    # Each factor starts with rates that are 1 up to rounding.
+    np.testing.assert_allclose(once["0:weight"], left["weight"], rtol=1e-9)
+    np.testing.assert_allclose(once["1:weight"], right["weight"], rtol=1e-9)
 
 
 def test_products_flatten_and_print():

@@ -228,18 +228,20 @@ def probability_parts(
     target: str,
     labels: object = None,
     values: Sequence[Any] | None = None,
-    prior: bool = True,
+    prior: bool | None = None,
     method: LabelMethod | None = None,
     n_jobs: int | None = None,
 ) -> Iterator[tuple[Any, Arrays]]:
     """Yield documents with the columns of `HDSP.predict_labels`: all, or part by part on disk."""
     owner = "HDSP.predict_labels"
+    published = fitted.method == "ratio"
+    prior = not published if prior is None else prior
     check_flag(prior, "prior", owner)
     if method is not None:
         check_choice(method, LABEL_METHODS, "method", owner)
     candidates = make_candidates(fitted, target, values, prior)
     regression = None
-    if method != "generative":
+    if method != "generative" and not (method is None and published):
         with make_executor(None, n_jobs):
             regression = fitted.label_regression(target)
         if regression is None and method is not None:
@@ -370,12 +372,12 @@ def perplexity(
     labels: object,
     given: Given,
     per_document: bool,
-    method: Method,
+    method: Method | None,
     interval: float | None,
     n_jobs: int | None,
 ) -> Any:
     """The perplexity of documents; see `HDSP.perplexity`."""
-    owner = "HDSP.perplexity"
+    owner, method = "HDSP.perplexity", method or fitted.method
     if interval is not None:
         check_share(interval, "interval", owner)
     check_choice(method, METHODS, "method", owner)
@@ -442,10 +444,10 @@ def bootstrap_interval(
 
 
 def expected_topics(
-    fitted: FittedModel, labels: object, method: Method, weight: Weight
+    fitted: FittedModel, labels: object, method: Method | None, weight: Weight
 ) -> FloatArray:
     """Expected proportions given labels alone, [M, T]; see `HDSP.expected_topics`."""
-    owner = "HDSP.expected_topics"
+    owner, method = "HDSP.expected_topics", method or fitted.method
     check_choice(method, METHODS, "method", owner)
     check_choice(weight, WEIGHTS, "weight", owner)
     if isinstance(labels, Mapping):

@@ -163,6 +163,8 @@ class FittedModel:
         What was computed on demand from the training documents, by name.
     fixed_concentration : float or None
         The beta that new documents are predicted with, if it was given.
+    method : str
+        How topics are expected from labels unless a call says otherwise.
     left_out : LeftOut or None
         The training documents or a sample, and topics without each fold; None once the model is
         saved or pickled. All answers are computed before.
@@ -189,6 +191,7 @@ class FittedModel:
     merged_topics: TopicGroups | None = None
     answers: dict[str, Any] = field(default_factory=dict)
     fixed_concentration: Annotated[float, Limits(least=SMALLEST)] | None = None
+    method: Method = "regression"
     left_out: LeftOut | None = None
     count_returning: Callable[[], int] | None = None
     stream: Stream | None = None
@@ -355,16 +358,14 @@ class FittedModel:
     def expected(self, design: Design, method: Method, weight: Weight = "documents") -> FloatArray:
         """Expected proportions given labels alone, [M, T]: means over documents, or over tokens."""
         state, scaling = self.state, self.scaling
-        if method == "exact":
-            # The mean of the normalised gamma variables at the expected rates (equation 21).
+        if method != "regression":
             shape = np.maximum(state.prior_shape, _SMALLEST_SHAPE)
             rate = scaling.expected_rate(state.scaling, design)
-            return numerics.normalised_gamma_mean(shape, rate)
-        if method == "ratio":
-            # theta_k proportional to beta p_k E[s_k(r)] (equation 20).
-            log_share = np.log(scaling.expected_scale(state.scaling, design))
-            log_weight = np.log(np.maximum(state.prior_shape, 1e-300))
-            return np.asarray(softmax(log_share + log_weight, axis=1))
+            if method == "exact":
+                # The mean of the normalised gamma variables at the expected rates (equation 21).
+                return numerics.normalised_gamma_mean(shape, rate)
+            # Of a document without words, E[pi_k] is beta p_k / E[rho_k(r)] (equation 20).
+            return np.asarray(softmax(np.log(shape) - np.log(rate), axis=1))
         if self.regression_space is not self.space:
             design = self.regression_space.regressors(self.space.values(design))
         return self.expected_regression(weight).proportions(csr_array(design))

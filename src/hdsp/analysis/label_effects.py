@@ -140,6 +140,8 @@ def estimate_effects(
             kept = [block.name for block in schema.blocks if block.name != groups]
             formula = "~ " + " + ".join(f"`{name}`" for name in kept)
         space = LabelDesign.fit(formula, schema, reading.values)
+        values = space.schema.restate(reading.values, schema)
+        reading = replace(reading, values=values)
     name = given if isinstance(given, str) and given != "auto" else formula_of(space)
     return TopicRegression(fitted, reading, space, weight, name)
 

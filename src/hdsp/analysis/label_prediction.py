@@ -93,7 +93,10 @@ def make_candidates(model: "FittedModel", target: Any, values: Any, prior: bool)
             numbers = np.unique([float(f"{number:.6g}") for number in middle + unit * observed])
         else:
             numbers = np.array([parse_number(value) for value in values], dtype=np.float64)
-            if not (np.abs(numbers - middle) <= _MAX_DISTANCE * unit).all():
+            spread = max(float(observed.std()), 1.0)
+            if not (
+                np.abs((numbers - middle) / unit - observed.mean()) <= _MAX_DISTANCE * spread
+            ).all():
                 raise ValueError(
                     f"`values` of {_OWNER} must be numbers near those of training. Got {values!r}."
                 )
@@ -138,11 +141,12 @@ def _generative_scores(
 ) -> FloatArray:
     """ln p(words | known labels and a candidate) - ln p(words | known labels), [M, C].
 
-    A word's probability is that of the expected topics times the candidate's factor, normalised.
+    A word's probability is that of the expected topics times the candidate's factor, normalised;
+    as the paper has it, that of the expected topics alone.
     """
     target, schema, share = candidates.target, fitted.schema, fitted.word_share()
     factors: FloatArray = np.ones((len(candidates.names) + 1, len(share)))
-    if schema.kind(target) != "number":
+    if schema.kind(target) != "number" and fitted.method == "regression":
         observed = fitted.label_counts(target)[candidates.positions].toarray()
         expected: FloatArray = fitted.label_topics(target)[candidates.positions] @ share.T
         factors[:-1] = (observed + STRENGTH) / (expected + STRENGTH)
@@ -151,7 +155,6 @@ def _generative_scores(
     known = csr_array(known.multiply(others))
     known.eliminate_zeros()
     values = csr_array(vstack([candidates.values, csr_array((1, schema.n_labels))]))
-    regression, space = fitted.expected_regression("tokens"), fitted.regression_space
     # sum_i phi_ki f_ci, so that the normaliser is a sum over topics.
     inflation = factors @ share
     scores = np.zeros((counts.shape[0], len(factors)))
@@ -159,7 +162,7 @@ def _generative_scores(
     order = np.argsort(group, kind="stable")
     for row, rows in zip(first, np.split(order, np.cumsum(np.bincount(group))[:-1]), strict=True):
         both = csr_array(vstack([known[[row]]] * len(factors)) + values)
-        topics = regression.proportions(csr_array(space.regressors(both)))
+        topics = fitted.expected(fitted.space.design(both), fitted.method, "tokens")
         documents = counts[rows]
         words = np.unique(documents.indices)
         probability = (topics @ share[words].T) * factors[:, words]

@@ -59,7 +59,11 @@ def predict(options: Namespace) -> None:
         from hdsp.analysis.documents import probability_parts
 
         schema, target = model.label_schema_, options.target
-        given = {"values": options.values, "prior": not options.no_prior, "n_jobs": model.n_jobs}
+        given = {
+            "values": options.values,
+            "prior": False if options.no_prior else None,
+            "n_jobs": model.n_jobs,
+        }
         pieces = (
             _with_ids(part, _predicted(table, are_tags=schema.kind(target) == "tags"))
             for part, table in probability_parts(model._model, corpus, target, **given)

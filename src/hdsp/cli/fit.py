@@ -69,6 +69,7 @@ def fit(options: Namespace) -> None:
     hdsp fit corpus/ -o model.hdsp
     hdsp fit letters/ --metadata letters.csv --categories sender -o letters.hdsp
     hdsp fit corpus/ --inference stochastic -o model.hdsp
+    hdsp fit papers.csv --text abstract --categories department --as-published HDSP -o p.hdsp
     """
     from hdsp.checks import count_of
     from hdsp.estimator import HDSP
@@ -77,7 +78,10 @@ def fit(options: Namespace) -> None:
     # Several files become a stored corpus next to the output.
     with TemporaryDirectory(prefix=".hdsp-", dir=Path(options.output).resolve().parent) as aside:
         corpus = prepare_files(options, f"{aside}/corpus") if others else read_file(first, options)
-        model = HDSP(**opt.chosen(options, opt.MODEL)).fit(corpus)
+        given = opt.chosen(options, opt.MODEL)
+        name = given.pop("as_published", None)
+        model = (HDSP() if name is None else HDSP.as_published(name)).set_params(**given)
+        model.fit(corpus)
         model.save(options.output)
     seconds = {row["stage"]: row["seconds"] for row in model.stages_}
     longest = sorted(seconds, key=lambda stage: -seconds[stage])[:_STAGES_SHOWN]

@@ -215,6 +215,7 @@ MODEL = Group(
     option("--inference", "NAME", "batch (default), or stochastic: steps on document batches"),
     option("--batch-size", "N", "documents per stochastic step (default: by their number)", int),
     option("--executor", "ADDRESS", "scheduler of a Dask cluster, such as tcp://host:8786"),
+    option("--as-published", "NAME", "settings of Kim & Oh: HDSP, wHDSP or HDP"),
 )
 _KINDS = "a table, a folder of texts, a stored corpus, counts, or - for standard input"
 FILES = option("files", "FILE", _KINDS, nargs="+")

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Annotated, Any, NamedTuple, Self, TypeAlias
 
@@ -190,6 +190,32 @@ class LabelSchema:
             block.name: slice(end - len(block.columns), end)
             for block, end in zip(self.blocks, ends, strict=True)
         }
+
+    def raw(self, names: Iterable[str]) -> Self:
+        """Return the schema in which numbers of the named blocks are not standardised."""
+        chosen, blocks = set(names), []
+        for block in self.blocks:
+            if block.name in chosen:
+                n_numbers = len(block.scale)
+                block = replace(block, mean=(0.0,) * n_numbers, scale=(1.0,) * n_numbers)
+            blocks.append(block)
+        return replace(self, blocks=tuple(blocks))
+
+    def restate(self, values: csr_array, other: "LabelSchema") -> csr_array:
+        """Return values of labels that `other`, with the same labels, has encoded, as here."""
+        if other.blocks == self.blocks:
+            return values
+        indices, data = values.indices, values.data
+        (mean, scale), (old_mean, old_scale) = self._standards(), other._standards()
+        numbers = data * old_scale[indices] + old_mean[indices]
+        restated = (numbers - mean[indices]) / scale[indices]
+        return csr_array((restated, indices, values.indptr), shape=values.shape)
+
+    def _standards(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and scale of each label; 0 and 1 of those that are no numbers."""
+        mean = [m for block in self.blocks for m in block.mean or (0.0,) * len(block.columns)]
+        scale = [s for block in self.blocks for s in block.scale or (1.0,) * len(block.columns)]
+        return np.array(mean), np.array(scale)
 
     def block(self, name: str) -> BlockSchema:
         """Return what training saw of a block."""

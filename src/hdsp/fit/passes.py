@@ -64,6 +64,7 @@ class Documents:
     def update(self, state: GlobalState, statistics: Statistics) -> GlobalState:
         """The global step after `fit` with `state`."""
         scaling = self.update_scaling(state.weights, statistics.limits)
+        scaling = self.problem.scaling.learn_prior(scaling)
         return global_step(self.problem, state, statistics, scaling)
 
     def update_scaling(

@@ -152,6 +152,7 @@ def stochastic_step(
         # An update from sums is damped by the labels of a document; a rate below 1 damps it, too.
         faster = np.minimum(label_rate * limits.labels_per_document, 1.0)
         scaling = mix_labels(data.scaling, scaling, target, np.where(present, faster, 0.0))
+        scaling = data.scaling.learn_prior(scaling)
     total = csr_array(label_total[None, :] * (data.n_documents / seen))
     log_total = data.n_documents * mean + data.scaling.log_rate_total(scaling, total)
     return replace(

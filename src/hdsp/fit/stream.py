@@ -461,7 +461,9 @@ def _standardise(
         blocks.append(replace(block, mean=tuple(mean), scale=tuple(scale)))
     # Which labels are ordered stays; what terms learn follows these documents.
     known = dict.fromkeys(space.terms) if scaling == "auto" else None
-    return LabelDesign.fit(scaling, LabelSchema(tuple(blocks)), values, known), values
+    schema = LabelSchema(tuple(blocks))
+    space = LabelDesign.fit(scaling, schema, values, known)
+    return space, space.schema.restate(values, schema)
 
 
 def read_further_labels(schema: LabelSchema, labels: Any, n_documents: int, owner: str) -> Labels:

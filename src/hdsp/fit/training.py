@@ -99,6 +99,7 @@ def _open_memory(corpus: Corpus, parameters: FitParameters) -> Training:
     schema = corpus.schema
     values = schema.encode(corpus.labels)
     space = LabelDesign.fit(parameters.scaling, schema, values)
+    values = space.schema.encode(corpus.labels)
     design = csr_array(space.design(values), dtype=np.float32)
     tokens = np.asarray(corpus.counts.sum(axis=0), dtype=np.float64)
     priors = make_priors(parameters, tokens, corpus.words)
@@ -132,7 +133,8 @@ def _open_parts(
     space = LabelDesign.fit(parameters.scaling, schema, survey.sample.design)
     content = content_columns(space, parameters.content)
     priors = make_priors(parameters, survey.word_tokens, corpus.words)
-    design = csr_array(space.design(survey.sample.design), dtype=np.float32)
+    known = space.schema.restate(survey.sample.design, schema)
+    design = csr_array(space.design(known), dtype=np.float32)
     sample = replace(survey.sample, design=design)
     uniform = sample.take(sample.uniform())
     part = priors.for_part(len(uniform) / n_documents)
@@ -153,7 +155,7 @@ def _open_parts(
 def _fingerprint_of(corpus: Corpus, space: LabelDesign) -> str:
     if isinstance(corpus, StoredCorpus):
         return corpus.fingerprint
-    values = corpus.schema.encode(corpus.labels)
+    values = space.schema.encode(corpus.labels)
     return fingerprint(corpus.counts, csr_array(space.design(values), dtype=np.float32))
 
 

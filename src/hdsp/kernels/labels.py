@@ -51,24 +51,25 @@ def sweep_gamma_weights(indptr, documents, load, label_shape, prior_rate, label_
 
 
 @njit(**DEVICE)
-def _loads_after(first, last, documents, values, load, step, out):
-    """``out[k] = sum_m load_mk exp(r_m step_k)`` over the documents of one label."""
+def _loads_after(first, last, documents, values, load, step, widening, out):
+    """Sums over one label's documents of ``load_mk exp(r_m step_k + r_m^2 widening_k / 2)``."""
     fill(out, 0.0)
     for i in range(first, last):
         row = load[documents[i]]
         r = values[i]
         for k in range(out.shape[0]):
-            out[k] += row[k] * np.exp(r * step[k])
+            out[k] += row[k] * np.exp(r * (step[k] + 0.5 * r * widening[k]))
 
 
 @kernel
 def sweep_normal_weights(
     indptr, documents, values, load, prior_shape, variance, label_weights, label_spread
 ):
-    """One Newton step with halving on w_kj of each label in turn (equation 16).
+    """One step with halving on mean and variance of w_kj of each label in turn (equation 16).
 
-    `prior_shape` [K] is beta p_k, `label_weights` [J, K] is replaced; `load` must have been
-    computed with `label_weights`. `label_spread` [J, K] is replaced by the inverse curvature.
+    The mean takes Newton's step, and the variance goes to 1 over the curvature. `prior_shape` [K]
+    is beta p_k, `label_weights` and `label_spread` [J, K] are replaced; `load` must have been
+    computed with them.
     Plain twin: ``tests/reference/scaling.py``.
     """
     n_topics = load.shape[1]
@@ -77,6 +78,7 @@ def sweep_normal_weights(
     before = scratch(n_topics, np.float64)
     after = scratch(n_topics, np.float64)
     step = scratch(n_topics, np.float64)
+    widening = scratch(n_topics, np.float64)
     factor = scratch(n_topics, load.dtype)
     for j in range(indptr.shape[0] - 1):
         first = indptr[j]
@@ -98,34 +100,38 @@ def sweep_normal_weights(
                 before[k] += row[k]
                 gradient[k] -= loaded
                 curvature[k] += r * loaded
-        for k in range(n_topics):
-            label_spread[j, k] = 1.0 / (curvature[k] + 1.0 / variance)
         if largest == 0.0:
             fill(label_weights[j], 0.0)
+            fill(label_spread[j], variance)
             continue
         # A longer step would only say "far"; the next sweep continues from there.
         limit = 5.0 / largest
         for k in range(n_topics):
+            precision = curvature[k] + 1.0 / variance
             slope = gradient[k] + value_sum * prior_shape[k] - label_weights[j, k] / variance
-            step[k] = max(-limit, min(limit, slope / (curvature[k] + 1.0 / variance)))
+            step[k] = max(-limit, min(limit, slope / precision))
+            widening[k] = 1.0 / precision - label_spread[j, k]
         for _ in range(40):
             if indicator:
                 for k in range(n_topics):
-                    after[k] = before[k] * np.exp(step[k])
+                    after[k] = before[k] * np.exp(step[k] + 0.5 * widening[k])
             else:
-                _loads_after(first, last, documents, values, load, step, after)
+                _loads_after(first, last, documents, values, load, step, widening, after)
             settled = True
             for k in range(n_topics):
                 gain = value_sum * prior_shape[k] * step[k] - (after[k] - before[k])
                 gain -= step[k] * (label_weights[j, k] + 0.5 * step[k]) / variance
+                gain += 0.5 * (np.log1p(widening[k] / label_spread[j, k]) - widening[k] / variance)
                 if gain < 0.0:
                     step[k] *= 0.5
+                    widening[k] *= 0.5
                     settled = False
             if settled:
                 break
         for k in range(n_topics):
             label_weights[j, k] += step[k]
-            factor[k] = np.exp(step[k])
+            label_spread[j, k] += widening[k]
+            factor[k] = np.exp(step[k] + 0.5 * widening[k])
         for i in range(first, last):
             row = load[documents[i]]
             if indicator:
@@ -134,4 +140,4 @@ def sweep_normal_weights(
             else:
                 r = values[i]
                 for k in range(n_topics):
-                    row[k] *= np.exp(r * step[k])
+                    row[k] *= np.exp(r * (step[k] + 0.5 * r * widening[k]))

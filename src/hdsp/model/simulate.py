@@ -168,8 +168,8 @@ def simulate(
     length = count_rows(labels, "simulate") if n_documents is None else n_documents
     parsed = as_labels(labels, length, "simulate")
     schema = LabelSchema.of(parsed)
-    values = schema.encode(parsed)
-    space = LabelDesign.fit(scaling, schema, values)
+    space = LabelDesign.fit(scaling, schema, schema.encode(parsed))
+    values = space.schema.encode(parsed)
     # Equations 1 to 3: topics, their weights and the labels' weights from their priors.
     truth = Truth(
         topic_weight=weights_from_sticks(rng.beta(1.0, corpus_concentration, size=n_topics - 1)),

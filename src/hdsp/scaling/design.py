@@ -1,6 +1,6 @@
 """The space of labels: what a user writes (`scaling=`), bound to the label columns of training."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -73,12 +73,15 @@ class LabelDesign:
         Terms learn from the `values` of training documents or of a sample, unless they have
         `learned` already. Factors that name columns or terms take those; then each factor without
         any, the one that takes fewer kinds first (`Categorical` before `LogLinear`), takes what is
-        left of its kinds.
+        left of its kinds. The design's own schema does not standardise numbers that a factor takes
+        raw (`LabelSchema.restate`).
         """
         auto = isinstance(scaling, str) and scaling == "auto"
         values = csr_array((0, schema.n_labels)) if values is None else values
         factors = _default_factors(schema, values, learned) if auto else _factors(scaling, schema)
         taken = _take_terms(factors, schema)
+        raw = schema.raw(_raw_numbers(factors, taken))
+        values, schema = raw.restate(values, schema), raw
         unbound = cls._with_terms(schema, [term for own in taken for term in own], values, learned)
         chosen: list[ScalingFunction] = []
         split: list[IntArray] = []
@@ -348,6 +351,16 @@ def _take_terms(factors: Sequence[ScalingFunction], schema: LabelSchema) -> list
                 "factor too."
             )
     return taken
+
+
+def _raw_numbers(
+    factors: Sequence[ScalingFunction], taken: Sequence[Sequence[Term]]
+) -> Iterator[str]:
+    """The label columns whose numbers a factor takes without standardisation."""
+    for factor, terms in zip(factors, taken, strict=True):
+        if isinstance(factor, LogLinear) and not factor.standardize:
+            for term in terms:
+                yield from term.columns
 
 
 def _check_term(term: Term, factor: ScalingFunction, schema: LabelSchema) -> None:

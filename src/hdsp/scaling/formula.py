@@ -195,8 +195,8 @@ def parse_formula(text: str, kinds: Mapping[str, Kind] | None = None) -> Scaling
     Examples
     --------
     >>> parse_formula("~ ideology * s(day)")
-    LogLinear('ideology', Spline('day', n_knots=5), Interaction('ideology', 'day'), variance=1.0)
+    LogLinear('ideology', Spline('day'), Interaction('ideology', 'day'))
     >>> parse_formula("~ dept + rating", {"dept": "category", "rating": "number"})
-    Categorical('dept', weight_shape=1.0, weight_rate=1.0) * LogLinear('rating', variance=1.0)
+    Categorical('dept') * LogLinear('rating')
     """
     return _Reader(text, kinds).scaling()

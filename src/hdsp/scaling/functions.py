@@ -13,17 +13,22 @@ from functools import partial, reduce
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.sparse import csr_array, eye_array
+from scipy.optimize import brentq, minimize
+from scipy.sparse import csr_array, eye_array, hstack
+from scipy.special import psi
 
 from hdsp import kernels
-from hdsp.checks import check_positive, check_whole
+from hdsp.checks import check_flag, check_positive, check_whole
 from hdsp.numerics import FloatArray, IntArray, expected_log_gamma, gamma_divergence
 from hdsp.scaling.terms import Expression, Pooled, Ramps, Slots, Term
 from hdsp.storage.codec import Limits
 
 # Variational parameters by name (a word, no colon); topics are always the first axis.
 Parameters = Mapping[str, FloatArray]
+# The name of a function's hyperparameters among its parameters: [T, n], the same for all topics.
+PRIOR = "prior"
+# Learned hyperparameters stay within these limits: labels without effect lead to a limit.
+_LEAST_HYPER, _LARGEST_HYPER = 1e-4, 1e4
 # SciPy's sparse arrays: label values of documents, [M, J].
 Design = Any
 
@@ -146,6 +151,10 @@ class ScalingFunction(Expression):
     def rate(self, weights: FloatArray, design: Design) -> FloatArray:
         """rho_mk of given weights, [M, T]."""
 
+    def learn_prior(self, parameters: Parameters) -> Parameters:
+        """The parameters with hyperparameters (`PRIOR`) at which `prior_terms` sum to the most."""
+        return parameters
+
     def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
         """ln s_mk = -ln rho_mk of given weights, [M, T]."""
         return -np.log(np.maximum(self.rate(weights, design), 1e-300))
@@ -212,11 +221,13 @@ class ScalingFunction(Expression):
 
     def _maximise(self, start: Parameters, *arguments: Any) -> Parameters:
         """The parameters of one topic at which the objective is highest."""
+        fixed = {name: value for name, value in start.items() if _is_prior(name)}
+        start = {name: value for name, value in start.items() if name not in fixed}
         ends = np.cumsum([value.size for value in start.values()])[:-1]
 
         def unpack(flat: FloatArray) -> Parameters:
             parts = zip(start.items(), np.split(flat, ends), strict=True)
-            return {
+            return fixed | {
                 name: (np.exp(part) if name in self.positive else part).reshape(value.shape)
                 for (name, value), part in parts
             }
@@ -229,9 +240,9 @@ class ScalingFunction(Expression):
         logs = [np.log(value) if name in self.positive else value for name, value in start.items()]
         flat = np.concatenate([part.ravel() for part in logs])
         if flat.size == 0:
-            return start
+            return {**start, **fixed}
         found = minimize(loss, flat, method="L-BFGS-B")
-        return unpack(found.x) if found.fun <= loss(flat) else start
+        return unpack(found.x if found.fun <= loss(flat) else flat)
 
     def statistics(
         self, parameters: Parameters, design: Design, exposure: FloatArray
@@ -251,6 +262,11 @@ class ScalingFunction(Expression):
     ) -> Parameters:
         """As `update`, from summed statistics alone: smaller steps that never lower the bound."""
         raise NotImplementedError(_NOT_ADDITIVE.format(type(self).__name__))
+
+
+def _is_prior(name: str) -> bool:
+    """Whether a parameter, maybe of a factor of a product, is of hyperparameters."""
+    return name.split(":")[-1] == PRIOR
 
 
 def take_topics(parameters: Parameters, topics: Any) -> dict[str, FloatArray]:
@@ -276,7 +292,7 @@ class Product(ScalingFunction):
     --------
     >>> from hdsp import Categorical, LogLinear
     >>> Categorical("tags") * LogLinear("rating")
-    Categorical('tags', weight_shape=1.0, weight_rate=1.0) * LogLinear('rating', variance=1.0)
+    Categorical('tags') * LogLinear('rating')
     """
 
     def __init__(self, *factors: Expression, split: Iterable[Iterable[int]] | None = None) -> None:
@@ -318,6 +334,10 @@ class Product(ScalingFunction):
     def prior_terms(self, parameters: Parameters) -> FloatArray:
         """The sum of the factors' terms, [T]."""
         return _sum(factor.prior_terms(part) for factor, part, _ in self._factors(parameters))
+
+    def learn_prior(self, parameters: Parameters) -> Parameters:
+        """The parameters with the hyperparameters of every factor."""
+        return _join(factor.learn_prior(part) for factor, part, _ in self._factors(parameters))
 
     def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
         """The factors' weights in the columns they take, [T, J]; NaN where none takes one."""
@@ -435,7 +455,8 @@ def mix_labels(
 ) -> Parameters:
     """(1 - rate_j) old + rate_j new, for rates of labels [J]."""
     by_label = _by_label(scaling, old, len(rate))
-    return {name: value + rate[columns] * (new[name] - value) for name, value, columns in by_label}
+    mixed = {name: value + rate[columns] * (new[name] - value) for name, value, columns in by_label}
+    return {name: mixed.get(name, value) for name, value in old.items()}
 
 
 def move_labels(
@@ -458,14 +479,16 @@ def move_labels(
     for name, value, columns in _by_label(new, new.initial(n_topics, n_labels), n_labels):
         before = known.get(name.split(":")[-1], np.full(n_labels, np.nan))[..., columns]
         moved[name] = np.where(np.isnan(before), value, before)
-    return moved
+    return new.learn_prior({**new.initial(n_topics, n_labels), **moved})
 
 
 def _by_label(
     scaling: ScalingFunction, arrays: Parameters, n_labels: int
 ) -> Iterator[tuple[str, FloatArray, IntArray]]:
-    """Each array, and the design's columns along its last axis."""
+    """Each array but the hyperparameters, and the design's columns along its last axis."""
     for name, value in arrays.items():
+        if _is_prior(name):
+            continue
         factor, columns = scaling, np.arange(n_labels)
         if isinstance(scaling, Product) and scaling.split is not None:
             number = int(name.split(":")[0])
@@ -478,21 +501,28 @@ def _by_label(
         yield name, value, columns
 
 
+def _positive(value: float | None, name: str, owner: str) -> float | None:
+    """A positive number or None; a NumPy number would decide the precision of sums."""
+    if value is not None:
+        check_positive(value, name, owner)
+    return None if value is None else float(value)
+
+
 class Categorical(ScalingFunction):
     """rho_mk = prod_j lambda_kj^r_mj for r_mj in {0, 1}, lambda_kj ~ Gamma(a_w, b_w).
 
     A label j that a document carries scales topic k by w_kj = 1 / lambda_kj, an inverse-gamma
     variable; a label it does not carry, or whose value is missing, does nothing. The posterior is
-    q(lambda_kj) = Gamma(a'_kj, b'_kj).
+    q(lambda_kj) = Gamma(a'_kj, b'_kj). The prior is shared by all labels and topics.
 
     Parameters
     ----------
     *columns : str or Term
         Tag or category columns; without names, all that no other factor takes.
-    weight_shape : float, default=1.0
-        The prior's a_w.
-    weight_rate : float, default=1.0
-        The prior's b_w.
+    weight_shape : float or None, default=None
+        The prior's a_w. None learns it, from 1.
+    weight_rate : float or None, default=None
+        The prior's b_w. None learns it, from 1.
     parents : str or None, default=None
         A category in whose levels those of `columns` are nested, such as venues of authors: it has
         weights of its own, and the weights of its children are drawn around them (see `Pooled`).
@@ -500,37 +530,53 @@ class Categorical(ScalingFunction):
     Examples
     --------
     >>> Categorical("department", weight_shape=2.0)
-    Categorical('department', weight_shape=2.0, weight_rate=1.0)
+    Categorical('department', weight_shape=2.0)
     >>> Categorical("author", parents="venue")
-    Categorical(Pooled('author', parents='venue'), weight_shape=1.0, weight_rate=1.0)
+    Categorical(Pooled('author', parents='venue'))
     """
 
     kinds = frozenset({"tags", "category"})
-    positive = frozenset({"shape", "rate"})
+    positive = frozenset({"shape", "rate", PRIOR})
     log_linear = True
 
     def __init__(
         self,
         *columns: str | Term,
-        weight_shape: float = 1.0,
-        weight_rate: float = 1.0,
+        weight_shape: float | None = None,
+        weight_rate: float | None = None,
         parents: str | None = None,
     ) -> None:
-        check_positive(weight_shape, "weight_shape", "Categorical")
-        check_positive(weight_rate, "weight_rate", "Categorical")
         if parents is not None:
             if not columns:
                 raise ValueError(f"Categorical must name what is nested in {parents!r}.")
             columns = tuple(Pooled(str(column), parents=parents) for column in columns)
         super().__init__(*columns)
-        # A NumPy number would decide the precision of what it is added to.
-        self.weight_shape = float(weight_shape)
-        self.weight_rate = float(weight_rate)
+        self.weight_shape = _positive(weight_shape, "weight_shape", "Categorical")
+        self.weight_rate = _positive(weight_rate, "weight_rate", "Categorical")
 
     def initial(self, n_topics: int, n_labels: int) -> Parameters:
-        """E[lambda] = 1, with the prior's shape."""
-        ones = np.full((n_topics, n_labels), self.weight_shape)
-        return {"shape": ones, "rate": ones.copy()}
+        """E[lambda] = 1, with the prior's shape; the hyperparameters are a_w and b_w."""
+        prior = np.array([self.weight_shape or 1.0, self.weight_rate or 1.0])
+        shape = np.full((n_topics, n_labels), prior[0])
+        return {"shape": shape, "rate": shape.copy(), PRIOR: np.tile(prior, (n_topics, 1))}
+
+    def learn_prior(self, parameters: Parameters) -> Parameters:
+        """a_w and b_w at the maximum of sum_kj E[ln Gamma(lambda_kj; a_w, b_w)]."""
+        shape, rate = parameters["shape"], parameters["rate"]
+        if not shape.size or None not in (self.weight_shape, self.weight_rate):
+            return parameters
+        mean, log_mean = (shape / rate).mean(), expected_log_gamma(shape, rate).mean()
+
+        def slope(log_shape: float) -> float:
+            """The derivative by a_w, at the best b_w."""
+            at = np.exp(log_shape)
+            return float(np.log(self.weight_rate or at / mean) + log_mean - psi(at))
+
+        # It falls from +inf.
+        low, high = np.log([_LEAST_HYPER, _LARGEST_HYPER])
+        a_w = self.weight_shape or np.exp(brentq(slope, low, high) if slope(high) < 0 else high)
+        prior = np.array([a_w, self.weight_rate or a_w / mean])
+        return {**parameters, PRIOR: np.tile(prior, (len(shape), 1))}
 
     def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
         """prod_j (a'_kj / b'_kj)^r_mj, [M, T]."""
@@ -544,22 +590,23 @@ class Categorical(ScalingFunction):
     def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
         """prod_j (b'_kj / (a'_kj - 1))^r_mj, [M, T].
 
-        An inverse gamma of shape 1 or less has no mean; its mode b' / (a' + 1) stands in.
+        An inverse gamma of shape 1 or less has no mean; b' / a', 1 over the expected rate, stands
+        in.
         """
         shape, rate = parameters["shape"], parameters["rate"]
-        mean = np.where(shape > 1.0, rate / np.maximum(shape - 1.0, 1e-300), rate / (shape + 1.0))
+        mean = rate / np.where(shape > 1.0, shape - 1.0, shape)
         return np.asarray(np.exp(design @ np.log(mean).T))
 
     def prior_terms(self, parameters: Parameters) -> FloatArray:
         """The negative divergence of q(lambda_k) from its prior, [T]."""
-        divergence = gamma_divergence(
-            parameters["shape"], parameters["rate"], self.weight_shape, self.weight_rate
-        )
+        prior = parameters[PRIOR][0]
+        divergence = gamma_divergence(parameters["shape"], parameters["rate"], *prior)
         return np.asarray(divergence.sum(axis=1))
 
     def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
-        """Scales w, [T, J]."""
-        return 1.0 / rng.gamma(self.weight_shape, 1.0 / self.weight_rate, size=(n_topics, n_labels))
+        """Scales w, [T, J]; of a prior that is learned, where it starts."""
+        shape, rate = self.weight_shape or 1.0, self.weight_rate or 1.0
+        return 1.0 / rng.gamma(shape, 1.0 / rate, size=(n_topics, n_labels))
 
     def draw_posterior(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
         """Scales w, [T, J]."""
@@ -573,8 +620,9 @@ class Categorical(ScalingFunction):
         self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
         """Equation 15, one label at a time."""
+        weight_shape, weight_rate = parameters[PRIOR][0].tolist()
         # a' changes first, at fixed E[lambda], so that the rates stay as they were.
-        shape = self.weight_shape + np.outer(prior_shape, design.sum(axis=0))
+        shape = weight_shape + np.outer(prior_shape, design.sum(axis=0))
         start = {"shape": shape, "rate": parameters["rate"] * shape / parameters["shape"]}
         load = np.ascontiguousarray(self.expected_rate(start, design) * exposure)
         by_label = design.tocsc()
@@ -583,10 +631,10 @@ class Categorical(ScalingFunction):
             *kernels.csr_arrays(by_label)[:2],
             load,
             np.ascontiguousarray(shape.T),
-            self.weight_rate,
+            weight_rate,
             rate,
         )
-        return {"shape": shape, "rate": np.ascontiguousarray(rate.T)}
+        return {**parameters, "shape": shape, "rate": np.ascontiguousarray(rate.T)}
 
     def statistics(
         self, parameters: Parameters, design: Design, exposure: FloatArray
@@ -607,12 +655,13 @@ class Categorical(ScalingFunction):
         With at most C labels on a document, prod_j x_j^r_j <= (1/C) sum_j x_j^(C r_j): the step
         maximises what the objective becomes with that sum over labels in place of the rates.
         """
-        shape = self.weight_shape + np.outer(prior_shape, statistics["carriers"])
+        weight_shape, weight_rate = parameters[PRIOR][0].tolist()
+        shape = weight_shape + np.outer(prior_shape, statistics["carriers"])
         mean = parameters["shape"] / parameters["rate"]
-        target = shape / (self.weight_rate + statistics["load"] / mean)
+        target = shape / (weight_rate + statistics["load"] / mean)
         damping = 1.0 / limits.labels_per_document
         new_mean = mean ** (1.0 - damping) * target**damping
-        return {"shape": shape, "rate": shape / new_mean}
+        return {**parameters, "shape": shape, "rate": shape / new_mean}
 
 
 # Steps of an update, and how often each is halved before it is given up.
@@ -623,7 +672,8 @@ _CHUNK = 2_048
 class PointFunction(ScalingFunction):
     """A function that is given by its log scale, with weights w_kj ~ Normal(0, variance).
 
-    The posterior is a point, with Laplace's approximation of the variance there.
+    The posterior is a point, with Laplace's approximation of the variance there. A variance cannot
+    be learned with a point: the bound would grow without limit as it falls.
 
     Parameters
     ----------
@@ -723,20 +773,24 @@ class PointFunction(ScalingFunction):
 
 # exp(x) <= 1 + x + 0.7183 x^2 for |x| <= 1
 _QUADRATIC = np.e - 2.0
+# The variance of weights before any update, at which E[rho] is 1 to the last digit.
+_NO_SPREAD = 1e-13
 
 
-class LogLinear(PointFunction):
+class LogLinear(ScalingFunction):
     """rho_mk = exp(w_k . r_m), w_kj ~ Normal(0, variance): a positive weight holds a topic back.
 
-    Takes labels of every kind: numbers enter standardised, tags and categories as 0 and 1. The
-    posterior is a point, with Laplace's approximation of the variance there.
+    Takes labels of every kind: numbers standardised, tags and categories as 0 and 1. The posterior
+    is q(w_kj) = Normal(weight_kj, spread_kj). The prior is shared by all labels and topics.
 
     Parameters
     ----------
     *columns : str or Term
         Label columns; without names, all that no other factor takes.
-    variance : float, default=1.0
-        The prior's variance (the paper's sigma).
+    variance : float or None, default=None
+        The prior's variance (the paper's sigma). None learns it, from 1.
+    standardize : bool, default=True
+        Whether numbers are standardised. False takes them as they are, as the paper does.
 
     Examples
     --------
@@ -744,7 +798,61 @@ class LogLinear(PointFunction):
     LogLinear('rating', variance=0.5)
     """
 
+    positive = frozenset({"spread", PRIOR})
     log_linear = True
+
+    def __init__(
+        self, *columns: str | Term, variance: float | None = None, standardize: bool = True
+    ) -> None:
+        check_flag(standardize, "standardize", "LogLinear")
+        super().__init__(*columns)
+        self.variance = _positive(variance, "variance", "LogLinear")
+        self.standardize = bool(standardize)
+
+    def initial(self, n_topics: int, n_labels: int) -> Parameters:
+        """w = 0; the hyperparameter is the variance."""
+        weight = np.zeros((n_topics, n_labels))
+        prior = np.full((n_topics, 1), self.variance or 1.0)
+        return {"weight": weight, "spread": np.full_like(weight, _NO_SPREAD), PRIOR: prior}
+
+    def learn_prior(self, parameters: Parameters) -> Parameters:
+        """The variance at the maximum of sum_kj E[ln Normal(w_kj; 0, variance)]."""
+        weight, prior = parameters["weight"], parameters[PRIOR]
+        if not weight.size or self.variance is not None:
+            return parameters
+        variance = float((weight**2 + parameters["spread"]).mean())
+        variance = min(max(variance, _LEAST_HYPER), _LARGEST_HYPER)
+        return {**parameters, PRIOR: np.full_like(prior, variance)}
+
+    def expected_rate(self, parameters: Parameters, design: Design) -> FloatArray:
+        """exp(sum_j w_kj r_mj + spread_kj r_mj^2 / 2), [M, T]."""
+        weight, half = parameters["weight"].T, parameters["spread"].T / 2.0
+        if (design.data == 1.0).all():
+            return np.asarray(kernels.exp_product(design, weight + half))
+        both = csr_array(hstack([design, design.power(2)], format="csr"))
+        return np.asarray(kernels.exp_product(both, np.concatenate([weight, half])))
+
+    def expected_log_rate(self, parameters: Parameters, design: Design) -> FloatArray:
+        """w_k . r_m, [M, T]."""
+        return np.asarray(design @ parameters["weight"].T)
+
+    def expected_scale(self, parameters: Parameters, design: Design) -> FloatArray:
+        """exp(sum_j -w_kj r_mj + spread_kj r_mj^2 / 2), [M, T]."""
+        return self.expected_rate({**parameters, "weight": -parameters["weight"]}, design)
+
+    def prior_terms(self, parameters: Parameters) -> FloatArray:
+        """The negative divergence of q(w_k) from its prior, [T]."""
+        part = parameters["spread"] / parameters[PRIOR]
+        terms = np.log(part) + 1.0 - part - parameters["weight"] ** 2 / parameters[PRIOR]
+        return np.asarray(0.5 * terms.sum(axis=1))
+
+    def draw_prior(self, n_topics: int, n_labels: int, rng: np.random.Generator) -> FloatArray:
+        """Weights w, [T, J]; of a prior that is learned, where it starts."""
+        return rng.normal(0.0, np.sqrt(self.variance or 1.0), size=(n_topics, n_labels))
+
+    def draw_posterior(self, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
+        """Weights w, [T, J]."""
+        return rng.normal(parameters["weight"], np.sqrt(parameters["spread"]))
 
     def log_scale(self, weights: FloatArray, design: Design) -> FloatArray:
         """-w_k . r_m, [M, T]."""
@@ -757,23 +865,23 @@ class LogLinear(PointFunction):
     def update(
         self, parameters: Parameters, design: Design, prior_shape: FloatArray, exposure: FloatArray
     ) -> Parameters:
-        """Equation 16: a Newton step with halving on each label in turn.
+        """Equation 16: a step with halving on mean and variance of each label's weights in turn.
 
         A sweep costs the stored labels times the topics, for any number of label columns.
         """
         load = np.ascontiguousarray(self.expected_rate(parameters, design) * exposure)
         by_label = design.tocsc()
-        weight = parameters["weight"].T.copy()
-        spread = np.empty_like(weight)
+        weight, spread = parameters["weight"].T.copy(), parameters["spread"].T.copy()
         kernels.sweep_normal_weights(
             *kernels.csr_arrays(by_label),
             load,
             np.asarray(prior_shape, dtype=np.float64),
-            self.variance,
+            float(parameters[PRIOR][0, 0]),
             weight,
             spread,
         )
-        return {"weight": np.ascontiguousarray(weight.T), "spread": np.ascontiguousarray(spread.T)}
+        weight, spread = np.ascontiguousarray(weight.T), np.ascontiguousarray(spread.T)
+        return {**parameters, "weight": weight, "spread": spread}
 
     def statistics(
         self, parameters: Parameters, design: Design, exposure: FloatArray
@@ -795,19 +903,28 @@ class LogLinear(PointFunction):
     ) -> Parameters:
         """One step for all labels at once that cannot overshoot.
 
-        With at most C labels on a document, exp(sum_j r_j d_j) <= (1/C) sum_j exp(C r_j d_j), and
-        each exponential lies below a quadratic while abs(C r_j d_j) <= 1: the step maximises what
-        the objective becomes with those quadratics, within that range.
+        A document's rate changes by exp(sum_j r_j d_j + r_j^2 e_j / 2) if weights change by d and
+        spreads by e. With at most C labels on a document that is at most the mean over labels of
+        exp(C (r_j d_j + r_j^2 e_j / 2)), and each of these lies below a quadratic while both parts
+        are at most 1/2: the step maximises what the objective becomes with these, in that range.
         """
-        weight = parameters["weight"]
-        n_labels = limits.labels_per_document
+        weight, spread = parameters["weight"], parameters["spread"]
+        precision, load = 1.0 / parameters[PRIOR], statistics["curvature"]
+        n_labels, largest = limits.labels_per_document, np.maximum(limits.largest, 1e-150)
         gradient = np.outer(prior_shape, statistics["total"]) - statistics["slope"]
-        gradient -= weight / self.variance
-        curvature = 2.0 * _QUADRATIC * n_labels * statistics["curvature"] + 1.0 / self.variance
-        longest = 1.0 / (n_labels * np.maximum(limits.largest, 1e-300))
+        gradient -= weight * precision
+        bend = 2.0 * _QUADRATIC * n_labels * load
+        step = gradient / (2.0 * bend + precision)
+        longest = 0.5 / (n_labels * largest)
+        # The maximum of ln(x) - q (x - spread)^2 - (load + precision) x.
+        quadratic = 0.5 * bend * largest**2
+        linear = load + precision - 2.0 * quadratic * spread
+        wide = 2.0 / (linear + np.sqrt(linear**2 + 8.0 * quadratic))
+        most = 1.0 / (n_labels * largest**2)
         return {
-            "weight": weight + np.clip(gradient / curvature, -longest, longest),
-            "spread": 1.0 / (statistics["curvature"] + 1.0 / self.variance),
+            **parameters,
+            "weight": weight + np.clip(step, -longest, longest),
+            "spread": np.clip(wide, spread - most, spread + most),
         }
 
 
@@ -880,7 +997,7 @@ class Softplus(_ByScore):
     Examples
     --------
     >>> Softplus("price")
-    Softplus('price', variance=1.0)
+    Softplus('price')
     """
 
     def _link(self, score: FloatArray) -> FloatArray:
@@ -908,7 +1025,7 @@ class Power(_ByScore):
     Examples
     --------
     >>> Power("price")
-    Power('price', variance=1.0)
+    Power('price')
     """
 
     def _link(self, score: FloatArray) -> FloatArray:
@@ -937,7 +1054,7 @@ class Monotone(PointFunction):
     Examples
     --------
     >>> Monotone("year")
-    Monotone(Ramps('year', n_knots=8), variance=1.0)
+    Monotone(Ramps('year', n_knots=8))
     """
 
     kinds = frozenset({"number"})
@@ -1007,7 +1124,7 @@ class Custom(PointFunction):
     >>> def levelling(labels, weights):
     ...     return weights[0] * np.tanh(labels[0] * np.exp(weights[1]))
     >>> Custom("price", log_scale=levelling, n_weights=2)
-    Custom('price', log_scale=levelling, n_weights=2, variance=1.0)
+    Custom('price', log_scale=levelling, n_weights=2)
     """
 
     def __init__(
@@ -1040,7 +1157,7 @@ class Custom(PointFunction):
         return {**super().settings(), "log_scale": self.function}
 
     def __repr__(self) -> str:
-        shown = {name: getattr(own, "__name__", repr(own)) for name, own in self.settings().items()}
+        shown = {name: getattr(own, "__name__", repr(own)) for name, own in self.changed().items()}
         settings = [f"{name}={value}" for name, value in shown.items()]
         return f"Custom({', '.join([*map(repr, self._written), *settings])})"
 

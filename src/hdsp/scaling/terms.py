@@ -41,8 +41,13 @@ class Expression(ABC):
         names = [own.name for own in parameters if own.kind is own.KEYWORD_ONLY]
         return {name: value for name in names if (value := getattr(self, name, None)) is not None}
 
+    def changed(self) -> dict[str, Any]:
+        """The settings that are not the default."""
+        default = {own.name: own.default for own in signature(type(self)).parameters.values()}
+        return {name: value for name, value in self.settings().items() if value != default[name]}
+
     def __repr__(self) -> str:
-        settings = [f"{key}={value!r}" for key, value in self.settings().items()]
+        settings = [f"{key}={value!r}" for key, value in self.changed().items()]
         parts = [*map(repr, (*self.columns, *self.terms)), *settings]
         return f"{type(self).__name__}({', '.join(parts)})"
 
@@ -519,7 +524,7 @@ class Spline(Curve):
     Examples
     --------
     >>> Spline("month", period=12)
-    Spline('month', n_knots=5, period=12.0)
+    Spline('month', period=12.0)
     """
 
     part = "bend"

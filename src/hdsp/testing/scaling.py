@@ -232,6 +232,14 @@ class _Checks(_Trial):
     def check_update_never_lowers_the_objective(self) -> None:
         self.assert_never_lowers(lambda start: self.scaling.update(start, *self.given), n_updates=5)
 
+    def check_learned_priors_never_lower_the_objective(self) -> None:
+        parameters = self.fitted()
+        for _ in range(3):
+            learned = self.scaling.learn_prior(parameters)
+            gain = (self.objective(learned) - self.objective(parameters)).sum()
+            assert gain >= -_ROUNDING, f"learning the prior lowers the objective by {-gain:.3g}."
+            parameters = self.scaling.update(learned, *self.given)
+
     def check_update_converges(self) -> None:
         own = self.fitted(30)
         slow = ScalingFunction.update(self.scaling, own, *self.given)
