@@ -26,7 +26,7 @@ from hdsp.fit.sample import Sample
 from hdsp.fit.stochastic import StochasticState, before_steps, default_batch_size, fit_stochastic
 from hdsp.fit.stream import Relearned, Stream, read_further_labels, steps_after
 from hdsp.fit.topics import Start, choose_start, fit_batch
-from hdsp.fit.training import NOT_IN_PARTS, Training, open_training
+from hdsp.fit.training import NOT_IN_PARTS, Training, check_additive, open_training
 from hdsp.model.data import make_problem
 from hdsp.model.priors import Priors
 from hdsp.model.state import DocumentState, GlobalState
@@ -126,6 +126,8 @@ def fit_model(
     """
     rng = make_generator(parameters.random_state)
     training = open_training(corpus, parameters, rng, run)
+    if stream:
+        check_additive(training.space)
     priors, n_documents = training.data.priors, corpus.n_documents
     saved = Progress()
     if run.checkpoint is not None:
@@ -274,6 +276,7 @@ def extend_model(
 
 def _reopen(model: FittedModel, parameters: FitParameters) -> Stream:
     """The stream that goes on from a model of batch inference."""
+    check_additive(model.space)
     warn_caller(
         "HDSP.partial_fit goes on from a model that keeps no sample of its documents: effects, "
         "expected topics and predictions are calibrated on the new documents alone. Begin with "

@@ -131,6 +131,7 @@ def _open_parts(
     with run.stage("sample"):
         survey: Survey = run.executor.run(SurveyDocuments(seed, n_documents), plain, keep=False)[1]
     space = LabelDesign.fit(parameters.scaling, schema, survey.sample.design)
+    check_additive(space)
     content = content_columns(space, parameters.content)
     priors = make_priors(parameters, survey.word_tokens, corpus.words)
     known = space.schema.restate(survey.sample.design, schema)
@@ -150,6 +151,16 @@ def _open_parts(
         sample=sample,
         seed=seed,
     )
+
+
+def check_additive(space: LabelDesign) -> None:
+    """Raise unless the scaling function can be fitted to parts of a corpus."""
+    if not space.scaling.additive:
+        raise ValueError(
+            f"{space.scaling!r} has steps that need all documents at once. For stochastic "
+            "inference, partial_fit, an executor or a corpus on disk use LogLinear, which bends "
+            "with Spline('label'), or fit a sample in memory such as corpus[:50_000]."
+        )
 
 
 def _fingerprint_of(corpus: Corpus, space: LabelDesign) -> str:

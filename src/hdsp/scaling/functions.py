@@ -244,6 +244,12 @@ class ScalingFunction(Expression):
         found = minimize(loss, flat, method="L-BFGS-B")
         return unpack(found.x if found.fun <= loss(flat) else flat)
 
+    @property
+    def additive(self) -> bool:
+        """Whether the function can be updated from sums over documents."""
+        factors = self.factors if isinstance(self, Product) else (self,)
+        return all(type(one).statistics is not ScalingFunction.statistics for one in factors)
+
     def statistics(
         self, parameters: Parameters, design: Design, exposure: FloatArray
     ) -> Parameters:

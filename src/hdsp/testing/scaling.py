@@ -104,9 +104,7 @@ def check_scaling(
     ...     check()
     """
     case = make_case(scaling, n_labels)
-    factors = scaling.factors if isinstance(scaling, Product) else (scaling,)
-    is_additive = all(type(one).statistics is not ScalingFunction.statistics for one in factors)
-    for checks in (_Checks, _ChecksOfSums) if is_additive else (_Checks,):
+    for checks in (_Checks, _ChecksOfSums) if scaling.additive else (_Checks,):
         for name, check in vars(checks).items():
             if name.startswith("check_"):
                 told = name.removeprefix("check_").replace("_", " ")

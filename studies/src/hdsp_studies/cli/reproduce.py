@@ -91,8 +91,8 @@ def reproduce(options: argparse.Namespace) -> None:
             continue
         done += 1
         print(f"{name}: {progress.printable(str(output / name))}")
-        for _, note, found in all_findings({name: STUDIES[name]}, output):
-            line = f"  {found.conclusion}: {found.claim}: {found.measured}{note}"
+        for note, found in all_findings(STUDIES[name], output):
+            line = f"  {note}: {found.conclusion}: {found.claim}: {found.measured}"
             print(progress.printable(line))
         sys.stdout.flush()
     # It is an error if a study that was named did not run; without names, all that can run do.

@@ -138,14 +138,14 @@ def perplexities(fitted: Fitted, test: Corpus) -> dict[str, float | None]:
     Returns
     -------
     dict of str to float or None
-        By method: ``"perplexity"`` takes expected proportions from the model's prior, as the
-        paper does (``"ratio"`` of `HDSP.expected_topics`); ``"calibrated"``, where the model has
-        it, from how training documents with such labels use topics; ``"exact"`` is HDSP's alone.
+        By method: ``"perplexity"`` takes expected proportions as the model does by default (of
+        labelled LDA from its prior); ``"calibrated"``, where the model has it, from how training
+        documents with such labels use topics; ``"exact"`` is HDSP's mean of the gamma variables.
     """
     proportions: dict[str, FloatArray | None]
     if isinstance(fitted, FittedHDSP):
         proportions = {
-            "perplexity": fitted.given_labels(test.labels, "ratio"),
+            "perplexity": fitted.given_labels(test.labels, None),
             "calibrated": fitted.given_labels(test.labels, "regression"),
             "exact": fitted.given_labels(test.labels, "exact"),
         }

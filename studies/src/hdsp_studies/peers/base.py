@@ -32,6 +32,8 @@ class FitSettings:
     topic_prior : float or None, default=None
         Dirichlet parameter of words in topics, where a model has one; None is each model's own
         default.
+    sweeps : int or None, default=None
+        Number of Gibbs sweeps; None is each sampler's own default.
     """
 
     n_topics: int = 50
@@ -40,6 +42,7 @@ class FitSettings:
     n_jobs: int = 1
     target: str | None = None
     topic_prior: float | None = None
+    sweeps: int | None = None
 
 
 class Fitted:

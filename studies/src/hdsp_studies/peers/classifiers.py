@@ -109,12 +109,18 @@ class Classifier(Peer):
 
 
 class TopicClassifier(Peer):
-    """LDA without labels, then a linear SVM on its proportions and the other labels."""
+    """LDA without labels, then a linear SVM on its proportions and the other labels.
+
+    Parameters
+    ----------
+    passes : int, default=20
+        Passes of LDA.
+    """
 
     needs_target = True
 
-    def __init__(self) -> None:
-        self.lda = VariationalLDA()
+    def __init__(self, passes: int = 20) -> None:
+        self.lda = VariationalLDA(passes)
 
     def fit(self, train: Corpus, settings: FitSettings) -> FittedClassifier:
         """Fit LDA to all documents, the SVM to those that have a value of the target."""

@@ -17,6 +17,11 @@ SWEEPS = {False: 300, True: 40}
 CHAIN_LENGTHS = {False: tuple(range(50, 150, 10)), True: tuple(range(20, 40, 4))}
 
 
+def n_sweeps(settings: FitSettings) -> int:
+    """The number of sweeps of a fit."""
+    return settings.sweeps or SWEEPS[settings.quick]
+
+
 class Sampler(Peer):
     """A model of tomotopy."""
 
@@ -24,7 +29,8 @@ class Sampler(Peer):
 
     def details(self, settings: FitSettings) -> dict[str, object]:
         """Sweeps over the training documents, and over a new one."""
-        return {"sweeps": SWEEPS[settings.quick], "inference_sweeps": CHAIN_LENGTHS[settings.quick]}
+        chains = CHAIN_LENGTHS[settings.quick]
+        return {"sweeps": n_sweeps(settings), "inference_sweeps": chains}
 
 
 class Sampled(Fitted):
@@ -116,7 +122,7 @@ def train_sampler(
         if words and extra is not None:
             model.add_doc(words, **extra)
             added.append(number)
-    model.train(SWEEPS[settings.quick], workers=settings.n_jobs, show_progress=False)
+    model.train(n_sweeps(settings), workers=settings.n_jobs, show_progress=False)
     return np.array(added, dtype=np.int64)
 
 

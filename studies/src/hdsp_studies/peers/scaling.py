@@ -14,7 +14,7 @@ from hdsp_studies.types import FloatArray
 _PASSES = {False: 100, True: 15}
 _WARM_UP_DOCUMENTS = 50
 # How `HDSP.expected_topics` finds proportions.
-Method = Literal["regression", "exact", "ratio"]
+Method = Literal["regression", "exact", "ratio"] | None
 
 
 class FittedHDSP(Fitted):
@@ -37,7 +37,7 @@ class FittedHDSP(Fitted):
         self.topic_tokens = tokens.clip(min=0.0)
 
     def given_labels(self, labels: Labels, method: Method = "regression") -> FloatArray:
-        """By the regression of `HDSP.expected_topics`, unless another method is named.
+        """By the regression of `HDSP.expected_topics`, or another method; None is the model's own.
 
         Tokens weigh the same, as they do in perplexities.
         """

@@ -3,10 +3,9 @@
 Not part of the public interface: what is here may change between releases.
 """
 
-from hdsp_studies.reproduction.models import MODELS
 from hdsp_studies.reproduction.page import claims_by_study
 from hdsp_studies.reproduction.runner import run_study
 from hdsp_studies.reproduction.studies import STUDIES
 from hdsp_studies.reproduction.study import Finding, Study
 
-__all__ = ["MODELS", "STUDIES", "Finding", "Study", "claims_by_study", "run_study"]
+__all__ = ["STUDIES", "Finding", "Study", "claims_by_study", "run_study"]

@@ -10,7 +10,7 @@ COLOURS = {
     "HDSP": "#0072B2",
     "wHDSP": "#D55E00",
     "HDP": "#555555",
-    "HDSP found": "#8C1515",
+    "HDSP default": "#8C1515",
     "L-LDA": "#009E73",
     "PLDA-2": "#CC79A7",
     "PLDA-5": "#E69F00",
@@ -65,6 +65,5 @@ def colour(name: str) -> str:
 
 
 def save(figure: Any, folder: Path) -> None:
-    """Write the figure as PNG and SVG."""
-    figure.savefig(folder / "figure.png")
+    """Write the figure as SVG."""
     figure.savefig(folder / "figure.svg", metadata={"Date": None})

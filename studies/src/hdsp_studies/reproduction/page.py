@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 from hdsp_studies.reproduction.intervals import NOTE
+from hdsp_studies.reproduction.provenance import is_stale
 from hdsp_studies.reproduction.results import (
-    CODE,
+    COMMIT,
     RESULTS,
     finished_rows,
     is_quick,
@@ -15,10 +17,12 @@ from hdsp_studies.reproduction.results import (
     wanted_rows,
     with_seeds,
 )
-from hdsp_studies.reproduction.study import Finding, Row, Study, distinct
+from hdsp_studies.reproduction.study import FITS, Finding, Row, Study, Verdict, distinct
 
 
-def readme(study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Sequence[Row]) -> str:
+def readme(
+    study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Sequence[Row], folder: Path
+) -> str:
     """The page of a study: what the paper claims, what was measured, and whether it holds.
 
     Parameters
@@ -31,6 +35,8 @@ def readme(study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Seq
         All units of the settings.
     missing : sequence of Row
         Those that are not yet measured.
+    folder : Path
+        Folder of the study, with its figure.
 
     Returns
     -------
@@ -48,38 +54,42 @@ def readme(study: Study, rows: Sequence[Row], units: Sequence[Row], missing: Seq
             f"**Unfinished.** {len(units) - len(missing)} of {len(units)} units are measured; "
             f"still to come: {still_to_come(missing)}.\n\n"
         )
-    found = study.findings(rows)
-    numbers = _numbers([(one, "") for one in found])
+    numbers = _numbers(study, rows)
     for shown in study.tables(rows):
         numbers += f"\n\n**{shown.title}**\n\n{table(shown.header, shown.body)}"
-    spent = {tuple(row[key] for key in units[0]): float(row["seconds"]) for row in rows}
-    seconds = sum(spent.values())
+    keys = {tuple(row[key] for key in units[0]): float(row["seconds"]) for row in rows}
     quick = " --quick" if is_quick(rows) else ""
     return (
-        f"# {study.title}\n\n{notes}{_verdicts(found)}\n\n![{study.title}](figure.png)\n\n"
+        f"# {study.title}\n\n{notes}{_verdicts(study, rows)}\n\n{_picture(study, folder, '')}"
         f"{_folded('The numbers', numbers)}\n\n{study.about} {NOTE}\n\n"
-        f"Made by `hdsp reproduce {study.name}{quick}` in {seconds:,.0f} seconds, all fits added "
-        f"up; the numbers are in `{RESULTS}`, and this page is written from them. "
-        f"{_seeds(rows)} {_code(rows)}\n"
+        f"Made by `hdsp reproduce {study.name}{quick}` in {sum(keys.values()):,.0f} seconds, all "
+        f"fits added up; the numbers are in `{RESULTS}`, and this page is written from them. "
+        f"{_seeds(rows)} Commit: {', '.join(commits_of(rows))}.\n"
     )
 
 
-def all_findings(studies: Mapping[str, Study], folder: Path) -> list[tuple[Study, str, Finding]]:
-    """Every claim of every study, and a note on its run."""
-    result = []
-    for name, study in studies.items():
-        rows: list[Row] = list(read_rows(folder / name / RESULTS))
-        note = ""
-        if rows:
-            quick = is_quick(rows)
-            settings = with_seeds(read_settings(study, quick, folder / name), 1, rows)
-            rows = wanted_rows(study, settings, rows)
-            missing = missing_units(study, settings, rows)
-            note += " (quick run)" if quick else ""
-            note += f" (still to come: {still_to_come(missing)})" if missing else ""
-            rows = finished_rows(study, settings, rows)
-        result += [(study, note, finding) for finding in study.findings(rows)]
-    return result
+def study_rows(study: Study, folder: Path) -> tuple[list[Row], str]:
+    """The finished rows of a study in the folder of all studies, and a note on its run."""
+    rows: list[Row] = list(read_rows(folder / study.name / RESULTS))
+    if not rows:
+        return rows, ""
+    quick = is_quick(rows)
+    settings = with_seeds(read_settings(study, quick, folder / study.name), 1, rows)
+    rows = wanted_rows(study, settings, rows)
+    missing = missing_units(study, settings, rows)
+    note = " (quick run)" if quick else ""
+    note += f" (still to come: {still_to_come(missing)})" if missing else ""
+    return finished_rows(study, settings, rows), note
+
+
+def all_findings(study: Study, folder: Path) -> list[tuple[str, Finding]]:
+    """Every claim of a study by every fit, with the fit and a note on the run."""
+    rows, note = study_rows(study, folder)
+    return [
+        (f"{title}{note}{_stale(rows)}", found)
+        for fit, title in _fits(rows).items()
+        for found in study.findings(rows, fit)
+    ]
 
 
 def still_to_come(missing: Sequence[Row]) -> str:
@@ -93,7 +103,7 @@ def still_to_come(missing: Sequence[Row]) -> str:
 
 
 def claims_by_study(studies: Mapping[str, Study], folder: Path, link: str) -> str:
-    """All claims with their verdicts, and the figure and the numbers of each study.
+    """All claims with their verdicts, and the figure of each study.
 
     Parameters
     ----------
@@ -111,25 +121,77 @@ def claims_by_study(studies: Mapping[str, Study], folder: Path, link: str) -> st
     """
     parts = []
     for name, study in studies.items():
-        found = [(one, note) for _, note, one in all_findings({name: study}, folder)]
+        rows, note = study_rows(study, folder)
         title, _, shows = study.title.partition(": ")
-        picture = f"![{study.title}]({link}/{name}/figure.png)"
         parts += [
-            f"## [{title}]({link}/{name}/README.md): {shows}",
-            _verdicts([one for one, _ in found]),
-            *([picture] if (folder / name / "figure.png").is_file() else []),
-            _folded("The numbers", _numbers(found)),
+            f"### [{title}]({link}/{name}/README.md): {shows}{note}",
+            _verdicts(study, rows),
+            *([_picture(study, folder / name, f"{link}/{name}/").strip()] if rows else []),
         ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def in_short(studies: Mapping[str, Study], folder: Path) -> str:
+    """The claims by verdict, in sentences: of fits that converged where there are any."""
+    lists: dict[str, list[str]] = {}
+    for study in studies.values():
+        rows, _ = study_rows(study, folder)
+        fit = list(_fits(rows))[-1]
+        for found in study.findings(rows, fit):
+            lists.setdefault(found.verdict, []).append(
+                f"{found.claim} ({study.title.partition(':')[0]})"
+            )
+    total = sum(map(len, lists.values()))
+    return "\n\n".join(
+        f"**{verdict.capitalize()}** ({len(lists[verdict])} of {total} claims): "
+        f"{'; '.join(lists[verdict])}."
+        for verdict in get_args(Verdict)
+        if verdict in lists
+    )
+
+
+def _fits(rows: Sequence[Row]) -> dict[str, str]:
+    """The fits that rows have, with their titles; the paper's if there are no rows."""
+    present = {row.get("fit") for row in rows} or {"published"}
+    return {fit: title for fit, title in FITS.items() if fit in present}
+
+
+def _verdicts(study: Study, rows: Sequence[Row]) -> str:
+    """The claims, and whether they hold, by each fit; why not, where they do not."""
+    fits = _fits(rows)
+    found = {fit: study.findings(rows, fit) for fit in fits}
+    body = []
+    for place, claim in enumerate(study.claims):
+        own = [found[fit][place] for fit in fits]
+        held = all(one.verdict in ("holds", "not yet run") for one in own)
+        reason = "" if held or not study.reasons else study.reasons[place]
+        body.append([claim, *[f"{one.conclusion}{_stale(rows)}" for one in own], reason])
+    titles = [title.capitalize() for title in fits.values()]
+    return table(["The paper", *titles, "Likely reason"], body)
+
+
+def _stale(rows: Sequence[Row]) -> str:
+    """A note if code that decides results has changed since some of the rows."""
+    old = [commit for commit in _by(rows, COMMIT) if is_stale(str(commit))]
+    return f" (stale: the code has changed since {', '.join(map(str, old))})" if old else ""
+
+
+def _numbers(study: Study, rows: Sequence[Row]) -> str:
+    """What was measured for each claim."""
+    parts = []
+    for fit, title in _fits(rows).items():
+        lines = [
+            f"- {one.claim}: *{one.measured or one.verdict}*" for one in study.findings(rows, fit)
+        ]
+        parts.append("\n".join([f"{title.capitalize()}:\n", *lines]))
     return "\n\n".join(parts)
 
 
-def _verdicts(found: Sequence[Finding]) -> str:
-    return table(["The paper", "Verdict"], [[one.claim, one.conclusion] for one in found])
-
-
-def _numbers(found: Sequence[tuple[Finding, str]]) -> str:
-    """What was measured for each claim, with a note."""
-    return "\n".join(f"- {one.claim}: *{one.measured or one.verdict}*{note}" for one, note in found)
+def _picture(study: Study, folder: Path, link: str) -> str:
+    """The figure of a study, if it has one."""
+    if not (folder / "figure.svg").is_file():
+        return ""
+    return f"![{study.title}]({link}figure.svg)\n\n"
 
 
 def _folded(title: str, body: str) -> str:
@@ -149,19 +211,9 @@ def _seeds(rows: Sequence[Row]) -> str:
     return f"Seeds: {text}{'; slow models fewer: ' + ', '.join(fewer) if fewer else ''}."
 
 
-def _code(rows: Sequence[Row]) -> str:
-    """The versions of the code that measured the rows, with their seeds if there are several."""
-    by_code = _by(rows, CODE)
-    parts = code_names(rows)
-    if len(parts) > 1 and "seed" in rows[0]:
-        seeds = [_listed("seed", distinct(own, "seed")) for own in by_code.values()]
-        parts = [f"{part} ({own})" for part, own in zip(parts, seeds, strict=True)]
-    return f"Code: {'; '.join(parts)}."
-
-
-def code_names(rows: Sequence[Row]) -> list[str]:
-    """The versions of hdsp that measured the rows."""
-    return [f"hdsp {code}" if code else "not recorded" for code in _by(rows, CODE)]
+def commits_of(rows: Sequence[Row]) -> list[str]:
+    """The commits that measured the rows."""
+    return [str(commit) for commit in _by(rows, COMMIT)]
 
 
 def _by(rows: Sequence[Row], name: str) -> dict[object, list[Row]]:

@@ -1,19 +1,17 @@
 """Ratings of reviews from their words, by the classifiers of the paper."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-import numpy as np
-from scipy.sparse import csr_array
+from hdsp import Corpus
+from hdsp_studies.peers import FitSettings, Peer, make_peer
+from hdsp_studies.peers.classifiers import TopicClassifier
+from hdsp_studies.reproduction.models import DEFAULT, PublishedModel, describe_fit
+from hdsp_studies.reproduction.study import Row, Settings
 
-from hdsp import Corpus, Labels, LogLinear
-from hdsp_studies.comparison import word_likelihoods
-from hdsp_studies.peers import FitSettings, FittedHDSP, Peer, make_peer, target_values
-from hdsp_studies.reproduction.models import PapersProcess
-from hdsp_studies.reproduction.study import Settings
-
-_TARGET = "rating"
+_TARGET, OURS = "rating", "wHDSP"
 
 
 @dataclass(frozen=True)
@@ -30,28 +28,26 @@ class Rater:
         Whether it can know a review's category.
     rating_is_number : bool, default=True
         Whether it takes the rating as a number, else as a category.
-    by_likelihood : bool, default=False
-        Whether a review gets the rating that makes its words most probable, as in the paper, else
-        what the model predicts.
     """
 
     make: Callable[[], Peer]
     n_topics: int | None = None
     takes_categories: bool = True
     rating_is_number: bool = True
-    by_likelihood: bool = False
 
 
 def _peer(name: str) -> Callable[[], Peer]:
     return partial(make_peer, name)
 
 
+# The paper does not say how LDA was fitted.
+_LDA = partial(TopicClassifier, passes=10)
 RATERS = {
-    "wHDSP": Rater(lambda: PapersProcess(LogLinear()), by_likelihood=True),
-    "HDSP found": Rater(_peer("hdsp"), rating_is_number=False),
-    "LDA50+SVM": Rater(_peer("lda-svm"), 50),
-    "LDA100+SVM": Rater(_peer("lda-svm"), 100),
-    "LDA200+SVM": Rater(_peer("lda-svm"), 200),
+    OURS: Rater(partial(PublishedModel, OURS)),
+    DEFAULT: Rater(_peer("hdsp"), rating_is_number=False),
+    "LDA50+SVM": Rater(_LDA, 50),
+    "LDA100+SVM": Rater(_LDA, 100),
+    "LDA200+SVM": Rater(_LDA, 200),
     "SLDA50": Rater(_peer("slda"), 50, takes_categories=False, rating_is_number=False),
     "SLDA100": Rater(_peer("slda"), 100, takes_categories=False, rating_is_number=False),
     "SLDA200": Rater(_peer("slda"), 200, takes_categories=False, rating_is_number=False),
@@ -61,45 +57,25 @@ RATERS = {
 }
 
 
-def rate(model: str, train: Corpus, test: Corpus, settings: Settings, seed: int) -> list[int]:
-    """Fit the model of that name, and rate every test document."""
-    rater = RATERS[model]
-    fitted = rater.make().fit(
-        train,
-        FitSettings(
-            n_topics=rater.n_topics or settings["topics"],
-            seed=seed,
-            quick=settings["quick"],
-            target=_TARGET,
-            # The peers keep their own.
-            topic_prior=settings["topic_prior"] if rater.by_likelihood else None,
-        ),
+def rate(unit: Row, train: Corpus, test: Corpus, settings: Settings) -> tuple[list[int], Any]:
+    """The ratings that the model of a unit gives to test documents, and how its fit went.
+
+    wHDSP gives the rating under which the words are most probable, as in the paper, the library's
+    default fit the most probable one.
+    """
+    rater = RATERS[unit["model"]]
+    peer = PublishedModel(OURS, unit["fit"]) if unit["model"] == OURS else rater.make()
+    chosen = FitSettings(
+        n_topics=rater.n_topics or settings["topics"],
+        seed=unit["seed"],
+        quick=settings["quick"],
+        target=_TARGET,
+        # The others keep their own.
+        topic_prior=settings["topic_prior"] if unit["model"] == OURS else None,
+        sweeps=settings["sweeps"],
     )
-    if rater.by_likelihood and isinstance(fitted, FittedHDSP):
-        found: list[str] | None = most_likely_ratings(fitted, train, test)
-    else:
-        found = fitted.predict(test.counts, test.labels)
+    fitted = peer.fit(train, chosen)
+    found = fitted.predict(test.counts, test.labels)
     if found is None:
-        raise TypeError(f"The model {model!r} predicts no labels.")
-    return [int(float(value)) for value in found]
-
-
-def most_likely_ratings(fitted: FittedHDSP, train: Corpus, test: Corpus) -> list[str]:
-    """The paper's rule: the rating whose expected topics make the words most probable."""
-    values = sorted({value for value in target_values(train.labels, _TARGET) if value is not None})
-    scores = [
-        word_likelihoods(
-            test.counts, fitted, fitted.given_labels(_rated(test.labels, float(value)), "ratio")
-        )
-        for value in values
-    ]
-    return [values[place] for place in np.argmax(scores, axis=0)]
-
-
-def _rated(labels: Labels, value: float) -> Labels:
-    """The same labels, all with this rating."""
-    column = csr_array(np.full((len(labels), 1), value))
-    blocks = [
-        replace(block, values=column) if block.name == _TARGET else block for block in labels.blocks
-    ]
-    return Labels(tuple(blocks), len(labels))
+        raise TypeError(f"The model {unit['model']!r} predicts no labels.")
+    return [int(float(value)) for value in found], describe_fit(fitted, peer, chosen)

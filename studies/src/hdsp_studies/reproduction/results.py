@@ -4,7 +4,6 @@ import csv
 import hashlib
 import io
 import json
-import subprocess
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -12,14 +11,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import hdsp
 from hdsp_studies.comparison import write_whole
+from hdsp_studies.reproduction.provenance import check_known
 from hdsp_studies.reproduction.study import Row, Settings, Study, distinct
 
-CONFIG, RESULTS = "config.toml", "results.csv"
+CONFIG, RESULTS, SHARED = "config.toml", "results.csv", "shared"
 # Columns that say how a row was made: with the full or the quick settings, a hash of those, and
-# the code.
-RUN, SETTINGS_HASH, CODE = "run", "settings", "code"
+# the commit of the code.
+RUN, SETTINGS_HASH, COMMIT = "run", "settings", "commit"
 _SEEDS, _MOST_SEEDS = "seeds", "most_seeds"
 
 
@@ -33,18 +32,24 @@ def read_settings(study: Study, quick: bool, folder: Path | None = None) -> Sett
     quick : bool
         Whether the settings of a quick run replace those of a full one.
     folder : Path or None, default=None
-        Folder of its results. A ``config.toml`` there is used in place of that of the package.
+        Folder of its results. A ``config.toml`` there is used in place of the study's own.
 
     Returns
     -------
     Settings
         The settings by name.
     """
-    config: Any = files("hdsp_studies.reproduction") / "configs" / f"{study.name}.toml"
+    configs: Any = files("hdsp_studies.reproduction") / "configs"
+    config = configs / f"{study.name}.toml"
     if folder is not None and (folder / CONFIG).is_file():
         config = folder / CONFIG
-    parsed = tomllib.loads(config.read_text(encoding="utf-8"))
-    chosen = {**parsed["full"], **(parsed.get("quick", {}) if quick else {})}
+    parsed = [
+        tomllib.loads(path.read_text(encoding="utf-8"))
+        for path in (configs / f"{SHARED}.toml", config)
+    ]
+    parts = [own.get("full", {}) for own in parsed]
+    parts += [own.get("quick", {}) for own in parsed if quick]
+    chosen = {name: value for part in parts for name, value in part.items()}
     return Settings({**chosen, "quick": quick, "study": study.name})
 
 
@@ -52,44 +57,23 @@ def with_seeds(settings: Settings, n_seeds: int, rows: Sequence[Row] = ()) -> Se
     """The same settings with at least so many seeds, and with those that rows have."""
     if _SEEDS not in settings:
         return settings
-    seeds = list(dict.fromkeys([*settings[_SEEDS], *distinct(rows, "seed")]))
+    seen = distinct([row for row in rows if "seed" in row], "seed")
+    seeds = list(dict.fromkeys([*settings[_SEEDS], *seen]))
     further = (seed for seed in count() if seed not in seeds)
     seeds += [next(further) for _ in range(n_seeds - len(seeds))]
     return Settings({**settings, _SEEDS: seeds})
 
 
 def units_of(study: Study, settings: Settings) -> list[dict[str, Any]]:
-    """The units of a study; slow models have the first seeds alone, as `most_seeds` says."""
-    most = settings.get(_MOST_SEEDS, {})
-    seeds = settings.get(_SEEDS, [])
-    return [
-        unit
-        for unit in study.units(settings)
-        if unit.get("model") not in most or unit["seed"] in seeds[: most[unit["model"]]]
-    ]
+    """The units of a study; slow models and fits have the first seeds alone (`most_seeds`)."""
+    most, seeds = settings.get(_MOST_SEEDS, {}), settings.get(_SEEDS, [])
 
+    def limit(unit: Row) -> int:
+        own = [most[unit[key]] for key in ("model", "fit") if unit.get(key) in most]
+        return min(own, default=len(seeds))
 
-def code_version() -> str:
-    """The version of hdsp, with the commit if this is a checkout."""
-    here = Path(__file__).resolve()
-    sources = ("src", "studies/src")
-
-    def git(*command: str) -> str:
-        run = subprocess.run(
-            ["git", "-C", str(here.parent), *command], capture_output=True, text=True, check=True
-        )
-        return run.stdout.strip()
-
-    try:
-        top = Path(git("rev-parse", "--show-toplevel"))
-        # An environment may lie in a checkout of something else.
-        if not here.is_relative_to(top / sources[1]):
-            return hdsp.__version__
-        changed = git("-C", str(top), "status", "--porcelain", "--", *sources)
-        commit = git("rev-parse", "--short=10", "HEAD")
-    except (OSError, subprocess.CalledProcessError):
-        return hdsp.__version__
-    return f"{hdsp.__version__} at {commit}{' with changes' if changed else ''}"
+    units = study.units(settings)
+    return [u for u in units if "seed" not in u or u["seed"] in seeds[: limit(u)]]
 
 
 def hash_settings(study: Study, settings: Settings) -> str:
@@ -97,21 +81,26 @@ def hash_settings(study: Study, settings: Settings) -> str:
 
     So a model or seed can be added, and what was measured before stays valid.
     """
-    ignored = {*study.spans, "study", _MOST_SEEDS}
+    ignored = {*study.spans, "study", "fits", _SEEDS, _MOST_SEEDS}
     decisive = {name: value for name, value in settings.items() if name not in ignored}
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a CSV, with numbers as numbers; none if there is no file."""
+    """The rows of a CSV, with numbers as numbers; none if there is no file.
+
+    Full runs must be of a commit that git knows.
+    """
     if not path.is_file():
         return []
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     if rows and (SETTINGS_HASH not in rows[0] or any(None in row.values() for row in rows)):
         raise ValueError(f"{str(path)!r} is not whole: restore it, or remove it and measure again.")
+    for commit in dict.fromkeys(row.get(COMMIT, "") for row in rows if row.get(RUN) != "quick"):
+        check_known(commit, path)
     return [
-        {n: value if n in (SETTINGS_HASH, CODE) else _value(value) for n, value in row.items()}
+        {n: value if n in (SETTINGS_HASH, COMMIT) else _value(value) for n, value in row.items()}
         for row in rows
     ]
 

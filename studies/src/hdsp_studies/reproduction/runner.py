@@ -12,12 +12,12 @@ from hdsp.fit.run import interrupting_at_once
 from hdsp_studies.comparison import CorpusFolder
 from hdsp_studies.reproduction import drawing
 from hdsp_studies.reproduction.page import readme
+from hdsp_studies.reproduction.provenance import UNCOMMITTED, code_commit
 from hdsp_studies.reproduction.results import (
-    CODE,
+    COMMIT,
     RESULTS,
     RUN,
     SETTINGS_HASH,
-    code_version,
     finished_rows,
     hash_settings,
     missing_units,
@@ -93,7 +93,11 @@ def run_study(
     folder.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = list(before)
     done = 0
-    made = {RUN: "quick" if quick else "full", SETTINGS_HASH: own, CODE: code_version()}
+    made = {RUN: "quick" if quick else "full", SETTINGS_HASH: own, COMMIT: code_commit()}
+    if waiting and not quick and made[COMMIT] == UNCOMMITTED:
+        raise ValueError(
+            "The code has uncommitted changes, so that no commit describes it: commit."
+        )
     # Closing it ends the processes, whatever ends the loop.
     with closing(_measured(study, waiting, settings, corpora, n_jobs, most_seconds)) as units_done:
         for last, measured in units_done:
@@ -119,9 +123,11 @@ def _show(study: Study, settings: Settings, rows: Sequence[Row], folder: Path) -
     if not finished:
         return
     with drawing.style():
-        drawing.save(study.draw(finished), folder)
+        figure = study.draw(finished)
+        if figure is not None:
+            drawing.save(figure, folder)
     missing = missing_units(study, settings, rows)
-    page = readme(study, finished, units_of(study, settings), missing)
+    page = readme(study, finished, units_of(study, settings), missing, folder)
     (folder / "README.md").write_text(page, encoding="utf-8")
 
 

@@ -3,13 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from hdsp_studies.comparison import CorpusFolder
 
 # A row of results: the unit it belongs to, and what was measured.
 Row = Mapping[str, Any]
 Verdict = Literal["holds", "holds in part", "does not hold here", "not yet run"]
+# The fits that claims are judged by, each by itself, with what pages call them.
+FITS = {"published": "at the paper's tolerance", "converged": "converged"}
 # From the best to the worst.
 _GRADES: tuple[Verdict, ...] = ("holds", "holds in part", "does not hold here")
 
@@ -97,6 +99,8 @@ class Study(ABC):
         Settings that units are made from; all others change what a unit gives.
     needs_corpora : bool
         Whether it reads corpora from a folder.
+    reasons : tuple of str
+        For each claim, why it may not hold here.
     """
 
     name: str
@@ -105,6 +109,7 @@ class Study(ABC):
     claims: tuple[str, ...] = ()
     spans: tuple[str, ...] = ()
     needs_corpora: bool = True
+    reasons: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def units(self, settings: Settings) -> list[dict[str, Any]]:
@@ -126,9 +131,10 @@ class Study(ABC):
         """Tables for the page, where a figure does not show the numbers."""
         return []
 
-    def findings(self, rows: Sequence[Row]) -> list[Finding]:
-        """What the rows say of the paper's claims; without rows, none is tested yet."""
-        if not rows:
+    def findings(self, rows: Sequence[Row], fit: str = "published") -> list[Finding]:
+        """What one fit's rows say of the paper's claims; without rows, none is tested yet."""
+        rows = of_fit(rows, fit)
+        if not any(row.get("fit") == fit for row in rows):
             return [Finding(claim, "not yet run") for claim in self.claims]
         seeds = [self.assess(own) for own in _seed_by_seed(rows)]
         return [
@@ -157,6 +163,11 @@ def select(rows: Sequence[Row], **wanted: Any) -> list[Row]:
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
 
+def of_fit(rows: Sequence[Row], fit: str) -> list[Row]:
+    """The rows of one fit of the paper's models, and all those of other models."""
+    return [row for row in rows if row.get("fit") in (fit, "", None)]
+
+
 def distinct(rows: Sequence[Row], name: str) -> list[Any]:
     """The values of a column, in the order of their first row."""
     return list(dict.fromkeys(row[name] for row in rows))
@@ -164,8 +175,9 @@ def distinct(rows: Sequence[Row], name: str) -> list[Any]:
 
 def _seed_by_seed(rows: Sequence[Row]) -> list[list[Row]]:
     """The rows of each seed that has every corpus; a claim is about all of them."""
+    own = [row for row in rows if row.get("fit")]
     if "seed" not in rows[0]:
         return []
-    found = [select(rows, seed=seed) for seed in distinct(rows, "seed")]
+    found = [select(rows, seed=seed) for seed in distinct(own, "seed")]
     corpora = [{row.get("corpus") for row in own} for own in found]
     return [own for own, has in zip(found, corpora, strict=True) if has == set.union(*corpora)]

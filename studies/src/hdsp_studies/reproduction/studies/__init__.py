@@ -7,6 +7,7 @@ from hdsp_studies.reproduction.studies.figure_4 import Figure4
 from hdsp_studies.reproduction.studies.figure_5_6 import Figure56
 from hdsp_studies.reproduction.studies.figure_7_8 import Figure78
 from hdsp_studies.reproduction.studies.figure_9 import Figure9
+from hdsp_studies.reproduction.studies.tables_1_2 import Tables12
 from hdsp_studies.reproduction.studies.tables_3_4 import Tables34
 from hdsp_studies.reproduction.study import Study
 
@@ -15,12 +16,13 @@ STUDIES: dict[str, Study] = {
     for study in (
         Figure2(),
         Figure3(),
-        Figure4(),
+        Tables12(),
+        AppendixB(),
         Figure56(),
         Figure78(),
         Figure9(),
+        Figure4(),
         Tables34(),
-        AppendixB(),
     )
 }
 

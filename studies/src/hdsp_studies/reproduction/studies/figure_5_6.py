@@ -1,12 +1,13 @@
 """Figures 5 and 6: labels and topics in one plane."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from hdsp.plots.drawing import draw_points
 from hdsp_studies.comparison import CorpusFolder
+from hdsp_studies.peers import FittedHDSP
 from hdsp_studies.reproduction import drawing
 from hdsp_studies.reproduction.embedding import unfold
 from hdsp_studies.reproduction.intervals import with_interval
@@ -19,6 +20,7 @@ from hdsp_studies.reproduction.study import (
     distinct,
     graded,
     mean,
+    of_fit,
     select,
 )
 from hdsp_studies.types import FloatArray
@@ -33,7 +35,7 @@ class Figure56(Study):
     name = "figure-5-6"
     title = "Figures 5 and 6: labels and topics embedded together"
     about = (
-        "HDSP with T = 200 on all documents. A label and a topic are the further apart the less "
+        "`HDSP.as_published` on all documents. A label and a topic are the further apart the less "
         "the label scales the topic: their distance is ln scale of the topic that the label scales "
         "most, less their own. Only differences under a label count, because a factor common "
         "to its topics cancels. Distances between two labels or two topics are not given to the "
@@ -51,20 +53,26 @@ class Figure56(Study):
         "Sutton lies close to the topic 'state learning policy'",
         "The labels Preschool, Pregnancy and Infant lie close to one another",
     )
-    spans = ("corpora", "seeds")
+    spans = ("corpora",)
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One fit for each corpus and seed."""
+        """One fit for each corpus, seed and tolerance."""
         return [
-            {"corpus": corpus, "seed": seed}
+            {"corpus": corpus, "seed": seed, "fit": fit}
             for seed in settings["seeds"]
             for corpus in settings["corpora"]
+            for fit in settings["fits"]
         ]
+
+    def group(self, unit: Row) -> Hashable:
+        """Fits that share a start."""
+        return unit["corpus"], unit["seed"]
 
     def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """Places of labels and topics, and the measures of the claims."""
         corpus = unit["corpus"]
-        documents, fitted = fit_whole(unit, settings, corpora)
+        documents, (fitted, facts) = fit_whole(unit, settings, corpora)
+        assert isinstance(fitted, FittedHDSP)
         model, share = fitted.model, np.asarray(fitted.topics)
         column = {name: j for j, name in enumerate(documents.labels.blocks[0].columns)}
         labels = [name for name in settings["labels"][corpus] if name in column]
@@ -111,10 +119,11 @@ class Figure56(Study):
                     "closer": float((every < own.mean()).mean()),
                 }
             )
-        return rows
+        return [{**row, **facts} for row in rows]
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """One panel for each corpus, of the first seed: labels in red, topics in blue."""
+        """One panel for each corpus: labels in red, topics in blue; first seed, converged."""
+        rows = of_fit(rows, rows[-1]["fit"])
         corpora = distinct(rows, "corpus")
         figure, panels = drawing.axes(len(corpora), 1, 8.0, 5.6)
         for place, corpus in zip(panels.flat, corpora, strict=True):

@@ -1,6 +1,6 @@
 """Figures 7 and 8: the topics to expect with a set of labels."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from hdsp import Labels
 from hdsp.metrics import topic_top_words
 from hdsp.plots.drawing import draw_matrix
 from hdsp_studies.comparison import CorpusFolder
+from hdsp_studies.peers import FittedHDSP
 from hdsp_studies.reproduction import drawing
 from hdsp_studies.reproduction.intervals import with_interval
 from hdsp_studies.reproduction.models import fit_whole
@@ -20,6 +21,7 @@ from hdsp_studies.reproduction.study import (
     distinct,
     graded,
     mean,
+    of_fit,
     select,
 )
 from hdsp_studies.types import FloatArray
@@ -35,9 +37,9 @@ class Figure78(Study):
     name = "figure-7-8"
     title = "Figures 7 and 8: expected topics given labels"
     about = (
-        "HDSP with T = 200 on all documents; expected proportions by the paper's formula, beta "
-        "p_k E[s_k], normalised. The sets are chosen by hand (the paper's are random "
-        "for RCV and OHSUMED). The heat maps show the two topics that each set expects most, "
+        "`HDSP.as_published` on all documents, and its predictor. The sets are chosen by hand "
+        "(the paper's are random for RCV and OHSUMED). The heat maps show the two topics that "
+        "each set expects most, "
         "filled up with the largest topics, in the order of their word counts, of the first "
         "seed. For the claim, a "
         "label's own topic is the one whose share it raises most when it is given alone; with a "
@@ -49,26 +51,32 @@ class Figure78(Study):
         "With Market and Sports: high probabilities for sports topics and relatively high ones "
         "for market topics",
     )
-    spans = ("corpora", "seeds")
+    spans = ("corpora",)
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
-        """One fit for each corpus and seed."""
+        """One fit for each corpus, seed and tolerance."""
         return [
-            {"corpus": corpus, "seed": seed}
+            {"corpus": corpus, "seed": seed, "fit": fit}
             for seed in settings["seeds"]
             for corpus in settings["corpora"]
+            for fit in settings["fits"]
         ]
+
+    def group(self, unit: Row) -> Hashable:
+        """Fits that share a start."""
+        return unit["corpus"], unit["seed"]
 
     def measure(self, unit: Row, settings: Settings, corpora: CorpusFolder) -> list[dict[str, Any]]:
         """Shares of the topics shown, and what becomes of each label's own topic."""
         corpus = unit["corpus"]
-        documents, fitted = fit_whole(unit, settings, corpora)
+        documents, (fitted, facts) = fit_whole(unit, settings, corpora)
+        assert isinstance(fitted, FittedHDSP)
         model = fitted.model
         block = documents.labels.blocks[0]
         sets = [tags for tags in settings["sets"][corpus] if set(block.columns).issuperset(tags)]
 
         def expected(tags: Sequence[Sequence[str]]) -> FloatArray:
-            return model.expected_topics(Labels.from_tags(tags, block.name), method="ratio")
+            return model.expected_topics(Labels.from_tags(tags, block.name))
 
         shares = expected([[], *sets])
         base, shares = shares[0], shares[1:]
@@ -108,10 +116,11 @@ class Figure78(Study):
                         "rank": int((share > share[k]).sum()) + 1,
                     }
                 )
-        return rows
+        return [{**row, **facts} for row in rows]
 
     def draw(self, rows: Sequence[Row]) -> Any:
-        """A heat map for each corpus, of the first seed: sets of labels by topics."""
+        """A heat map for each corpus: sets of labels by topics; first seed, converged."""
+        rows = of_fit(rows, rows[-1]["fit"])
         corpora = distinct(rows, "corpus")
         figure, panels = drawing.axes(len(corpora), 1, 10.5, 3.7)
         for place, corpus in zip(panels.flat, corpora, strict=True):
