@@ -14,7 +14,7 @@ from common import RESULTS
 
 from hdsp_studies.comparison import ORIGINS
 from hdsp_studies.reproduction import STUDIES, claims_by_study
-from hdsp_studies.reproduction.page import code_names, table
+from hdsp_studies.reproduction.page import commits_of, in_short, table
 from hdsp_studies.reproduction.results import read_rows, read_settings
 
 ROOT = Path(__file__).parent.parent
@@ -58,6 +58,10 @@ def reproduction():
     return claims_by_study(STUDIES, ROOT / "reproduction", "../reproduction")
 
 
+def short():
+    return in_short(STUDIES, ROOT / "reproduction")
+
+
 def reproduction_time():
     body = []
     for name in STUDIES:
@@ -65,12 +69,12 @@ def reproduction_time():
         if path.is_file():
             found = times(name)
             measured = read_rows(path)
-            n_seeds = len({row["seed"] for row in measured})
-            code = "; ".join(code_names(measured))
+            n_seeds = len({row["seed"] for row in measured if "seed" in row}) or ""
+            code = ", ".join(commits_of(measured))
             body.append([name, n_seeds, len(found), f"{sum(found):,.0f}", code])
     total = ["together", "", sum(row[2] for row in body)]
     total += [f"{sum(float(row[3].replace(',', '')) for row in body):,.0f}", ""]
-    return table(["", "seeds", "fits", "seconds", "code"], [*body, total])
+    return table(["", "seeds", "fits", "seconds", "commit"], [*body, total])
 
 
 def times(name):
@@ -87,6 +91,7 @@ def corpora():
 
 def main():
     made = {
+        "in_short": short,
         "reproduction": reproduction,
         "reproduction_time": reproduction_time,
         "corpora": corpora,

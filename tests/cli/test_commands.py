@@ -178,6 +178,21 @@ def test_version_help_and_completion():
     assert (found.returncode, found.stderr) == (0, "")
 
 
+def test_published_settings_are_those_of_python(here):
+    asked = "--as-published wHDSP --n-components 4 --random-state 3 --max-iter 3"
+    hdsp(
+        f"fit papers.csv --text abstract --categories department --numeric rating {asked} -o p.hdsp"
+    )
+    model = HDSP.load("p.hdsp")
+    expected = HDSP.as_published("wHDSP").set_params(n_components=4, random_state=3, max_iter=3)
+    assert model.get_params() == expected.get_params()
+    corpus = read_table("papers.csv", like=model)
+    ratio = model.perplexity(corpus, method="ratio")
+    assert f"{ratio:,.1f}" in hdsp("evaluate p.hdsp papers.csv").out
+    message = "`name` of HDSP.as_published must be one of 'HDSP', 'wHDSP', 'HDP'. Got 'LDA'."
+    check_refused("fit papers.csv --text abstract --as-published LDA -o p.hdsp", message)
+
+
 def test_messages_and_tables_cannot_steer_a_terminal(tmp_path, capsys):
     assert main(["fit", "no\x1b[2J.csv", "-o", f"{tmp_path}/model.hdsp"]) == 2
     assert capsys.readouterr().err.startswith("hdsp: no\\x1b[2J.csv: there is no such file")

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from hdsp import HDSP, Categorical, Constant, LogLinear, simulate
+from hdsp import HDSP, Categorical, Constant, LogLinear, Monotone, Softplus, simulate
 from hdsp.corpus import Labels
+
 
 @contextmanager
 def quiet():
@@ -145,3 +146,18 @@ def test_raw_years_do_not_overflow():
     predicted = model.predict_labels(corpus, "year", values=[1990, 2019])
     assert np.isfinite(predicted.to_numpy()).all()
     assert isinstance(corpus.labels, Labels)
+
+
+@pytest.mark.parametrize("scaling", [Softplus("rating"), Monotone("rating")], ids=repr)
+def test_links_refuse_parts_of_a_corpus_and_name_the_alternatives(scaling):
+    corpus = documents(60)
+    model = HDSP(3, scaling=scaling, random_state=0, n_jobs=1)
+    message = "has steps that need all documents at once.*use LogLinear, which bends with Spline"
+    with pytest.raises(ValueError, match=message):
+        clone(model).set_params(inference="stochastic").fit(corpus)
+    with pytest.raises(ValueError, match=message):
+        clone(model).partial_fit(corpus)
+    with quiet():
+        model.fit(corpus)
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(corpus)

@@ -84,6 +84,8 @@ def test_no_update_lowers_the_bound(scaling, data):
             scaling=Documents(problem, HERE, kept).update_scaling(state.weights, statistics.limits),
         )
         climb.check("scaling", state, documents)
+        state = replace(state, scaling=problem.scaling.learn_prior(state.scaling))
+        climb.check("priors of label weights", state, documents)
         log_total = statistics.log_proportion + problem.scaling.log_rate_total(
             state.scaling, problem.design
         )

@@ -19,14 +19,14 @@ def test_a_figure_is_made_where_it_is_asked_for(tmp_path, capsys, monkeypatch):
     out, err = capsys.readouterr()
     assert err == ""
     assert "holds" in out
-    assert (tmp_path / "reproduction" / "quick" / "figure-2" / "figure.png").is_file()
+    assert (tmp_path / "reproduction" / "quick" / "figure-2" / "figure.svg").is_file()
 
 
 def test_measurements_are_counted(tmp_path, capsys, every_line):
     arguments = ["--quick", "--n-jobs", "1", "--output", str(tmp_path)]
     assert main(["reproduce", "figure-2", *arguments]) == 0
     err = capsys.readouterr().err
-    assert re.search(r"^Reproducing figure-2: 1 of 1 done, last seed 0, ", err, re.M)
+    assert re.search(r"^Reproducing figure-2: 2 of 2 done, last seed 0, fit converged, ", err, re.M)
 
 
 def test_seeds_are_added_to_what_is_there(tmp_path, capsys):

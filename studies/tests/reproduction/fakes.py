@@ -1,6 +1,6 @@
 """A study without a model: squares of numbers, in groups of two."""
 
-from hdsp_studies.reproduction import Study, drawing
+from hdsp_studies.reproduction import Finding, Study, drawing
 
 CONFIG = "[full]\nnumbers = [1, 2, 3, 4, 5, 6]\npower = 2\n"
 
@@ -31,4 +31,4 @@ class Squares(Study):
         return figure
 
     def assess(self, rows):
-        return []
+        return [Finding(claim, "holds") for claim in self.claims]

@@ -64,13 +64,22 @@ def test_fits_of_one_start_are_measured_together():
         "models_of": {"two": ["wHDSP"]},
         "corpora": ["one", "two"],
         "topic_priors": [0.1, 1.0],
+        "others_topic_priors": [1.0],
+        "fits": ["published", "converged"],
         "seeds": [0],
     }
     groups = {}
     study = STUDIES["figure-4"]
     for unit in study.units(settings):
         groups.setdefault(study.group(unit), []).append(unit["model"])
-    assert sorted(groups.values()) == [["HDP", "HDSP"]] * 2 + [["L-LDA"]] * 2 + [["wHDSP"]] * 2
+    # Fits until convergence have the first eta alone.
+    assert sorted(groups.values()) == [
+        ["HDP", "HDP", "HDSP", "HDSP"],
+        ["HDP", "HDSP"],
+        ["L-LDA"],
+        ["wHDSP"],
+        ["wHDSP", "wHDSP"],
+    ]
 
 
 @pytest.mark.parametrize("n_runs", [1, 3, 5, 7])
@@ -78,8 +87,10 @@ def test_figure_3_is_drawn_of_unfinished_sides(n_runs):
     """Two runs a side, the last side with one."""
     study = STUDIES["figure-3"]
     measures = {"error": 0.5, "rho": 0.6, "rho by label": 0.7, "distance": 0.1}
+    measures |= {"rho recovered": 0.6, "topics found": 8.0}
+    fit = {"fit": "published"}
     rows = [
-        {"side": 1 + i // 2, "seed": i % 2, **{name: v + i / 10 for name, v in measures.items()}}
+        {"side": 1 + i // 2, "seed": i % 2, **fit, **{k: v + i / 10 for k, v in measures.items()}}
         for i in range(n_runs)
     ]
     low, high = study.draw(rows).axes[0].get_ylim()

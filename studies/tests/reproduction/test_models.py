@@ -3,13 +3,26 @@
 import numpy as np
 import pytest
 
-from hdsp import HDSP, Categorical, Labels, simulate
+from hdsp import HDSP, Labels, simulate
 from hdsp_studies.comparison import CorpusFolder, Reading, perplexities
 from hdsp_studies.peers import FitSettings, normalised
 from hdsp_studies.reproduction import models
-from hdsp_studies.reproduction.models import MODELS, fit_model, fit_settings, reading_of
+from hdsp_studies.reproduction.models import (
+    DEFAULT,
+    OTHERS,
+    TOLERANCES,
+    fit_settings,
+    fit_unit,
+    fits_of,
+    reading_of,
+)
 
-QUICK = FitSettings(n_topics=6, seed=1, quick=True, topic_prior=0.3)
+QUICK = {"topics": 6, "topic_prior": 0.3, "seed": 1, "quick": True, "sweeps": 20}
+
+
+def fit(name, train, settings=QUICK, **unit):
+    """The fitted model of that name."""
+    return fit_unit({"model": name, "fit": "published", **unit}, train, settings).fitted
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +34,7 @@ def split(corpora):
 @pytest.mark.parametrize("name", ["HDSP", "wHDSP", "HDP"])
 def test_perplexities_are_those_of_the_estimator(name, split):
     train, test = split
-    fitted = fit_model(name, train, QUICK)
+    fitted = fit(name, train)
     found = perplexities(fitted, test)
     assert list(found) == ["perplexity", "calibrated", "exact"]
     for method, value in zip(("ratio", "regression", "exact"), found.values(), strict=True):
@@ -36,7 +49,7 @@ def test_perplexities_are_those_of_the_estimator(name, split):
 @pytest.mark.parametrize("name", ["L-LDA", "PLDA-2", "ATM-50"])
 def test_perplexities_of_peers_are_those_of_their_proportions(name, split):
     train, test = split
-    fitted = fit_model(name, train, QUICK)
+    fitted = fit(name, train)
     proportions = {"perplexity": fitted.given_labels(test.labels)}
     if name != "ATM-50":
         prior = normalised(fitted.prior(test.labels))
@@ -51,44 +64,45 @@ def test_perplexities_of_peers_are_those_of_their_proportions(name, split):
 
 def test_an_author_topic_model_has_its_number_of_topics_in_its_name(split):
     train, _ = split
-    assert [name for name in MODELS if name.startswith("ATM-")] == ["ATM-50", "ATM-100", "ATM-150"]
-    assert len(fit_model("ATM-50", train, QUICK).topics) == 50
+    assert [name for name in OTHERS if name.startswith("ATM-")] == ["ATM-50", "ATM-100", "ATM-150"]
+    assert len(fit("ATM-50", train).topics) == 50
 
 
-def test_label_scales_are_what_labels_multiply_topics_by(split):
+def test_a_fit_says_how_it_went(split):
     train, _ = split
-    model = fit_model("HDSP", train, QUICK).model
-    expected = normalised(model.topic_weight_ * model.label_scale_.T)
-    found = model.expected_topics(
-        Labels.from_tags([[name] for name in model.label_names_], "labels"), method="ratio"
-    )
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    settings = {**QUICK, "quick": False, "topics": 3}
+    for fit_name, tol in TOLERANCES.items():
+        unit = {"model": "HDSP", "fit": fit_name}
+        fitted, facts = fit_unit(unit, train, settings)
+        assert fitted.model.get_params()["tol"] == tol
+        assert facts == {"passes": fitted.model.n_iter_, "converged": 1}
+    _, facts = fit_unit({"model": "L-LDA", "fit": ""}, train, QUICK)
+    assert facts == {"passes": 20, "converged": ""}
+    # The library's default has its own prior, whatever the study's.
+    model = fit(DEFAULT, train, fit="").model
+    assert model.get_params()["topic_prior"] == HDSP().topic_prior
+    assert fits_of(["HDSP", DEFAULT], {"fits": ["published", "converged"]}) == [
+        {"model": "HDSP", "fit": "published"},
+        {"model": "HDSP", "fit": "converged"},
+        {"model": DEFAULT, "fit": ""},
+    ]
 
 
 def test_an_unknown_model_is_named(split):
     with pytest.raises(ValueError, match=r"no model 'LSA'.*HDSP, wHDSP, HDP"):
-        fit_model("LSA", split[0], QUICK)
+        fit("LSA", split[0])
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_kept_start_is_that_of_the_estimator(monkeypatch):
     monkeypatch.setattr(models, "_STARTS", {})
     corpus, _ = simulate(
         Labels.from_tags([["a"], ["b"]] * 30), n_topics=3, n_words=20, random_state=0
     )
-    settings = FitSettings(n_topics=4, seed=3, topic_prior=0.1)
-    first, second = (fit_model("HDSP", corpus, settings).model.components_ for _ in range(2))
+    settings = {**QUICK, "topics": 4, "quick": False, "seed": 3, "topic_prior": 0.1}
+    first, second = (fit("HDSP", corpus, settings).model.components_ for _ in range(2))
     assert len(models._STARTS) == 1
-    plain = HDSP(
-        4,
-        scaling=Categorical(),
-        topic_prior=0.1,
-        init="lda",
-        max_iter=100,
-        tol=models._TOL,
-        n_jobs=1,
-        random_state=3,
-    ).fit(corpus.counts, labels=corpus.labels)
+    plain = HDSP.as_published("HDSP").set_params(n_components=4, n_jobs=1, random_state=3)
+    plain.fit(corpus.counts, labels=corpus.labels)
     # A start that is given as an array is normalised, which rounds.
     np.testing.assert_allclose(first, plain.components_, rtol=1e-4)
     np.testing.assert_array_equal(first, second)
@@ -110,10 +124,10 @@ def test_a_start_is_of_its_words_number_prior_and_seed(monkeypatch):
 
 
 def test_a_unit_is_fitted_by_its_own_values_then_by_those_of_the_study():
-    settings = {"topics": 20, "topic_prior": 0.1, "seed": 0, "quick": True}
+    settings = {"topics": 20, "topic_prior": 0.1, "seed": 0, "quick": True, "sweeps": 30}
     unit = {"corpus": "rcv1_subset", "seed": 7, "topic_prior": 0.5}
     assert fit_settings(settings, unit) == FitSettings(
-        n_topics=20, seed=7, quick=True, topic_prior=0.5
+        n_topics=20, seed=7, quick=True, topic_prior=0.5, sweeps=30
     )
 
 

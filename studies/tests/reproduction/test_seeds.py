@@ -1,17 +1,14 @@
-"""Several seeds: intervals, verdicts that count them, and which code measured them."""
-
-import subprocess
+"""Several seeds: intervals, and verdicts that count them."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from hdsp import __version__
 from hdsp_studies.comparison import CorpusFolder
-from hdsp_studies.reproduction import Finding, Study, drawing, results, run_study
+from hdsp_studies.reproduction import Finding, Study, drawing, run_study
 from hdsp_studies.reproduction.intervals import interval, with_interval
 from hdsp_studies.reproduction.page import still_to_come
-from hdsp_studies.reproduction.results import code_version, read_rows, units_of, with_seeds
+from hdsp_studies.reproduction.results import units_of, with_seeds
 from hdsp_studies.reproduction.study import Settings, graded, mean
 
 HOLDS, PART, NOT = "holds", "holds in part", "does not hold here"
@@ -23,7 +20,7 @@ class Heights(Study):
 
     name, title, about = "heights", "Heights", "Of seeds."
     claims = ("They are above 1",)
-    spans = ("corpora", "seeds")
+    spans = ("corpora",)
 
     def units(self, settings):
         return [
@@ -101,51 +98,28 @@ def test_seeds_are_added_and_slow_models_have_fewer():
     assert found == [("fast", 3), ("slow", 3), ("fast", 0), ("fast", 7), ("fast", 1)]
 
 
-def test_a_page_says_how_many_seeds_there_are_and_what_measured_them(folder, monkeypatch):
+def test_a_page_says_how_many_seeds_there_are_and_what_measured_them(folder, commit):
     source = CorpusFolder(folder)
-    monkeypatch.setattr(results, "code_version", lambda: "never used")
-    monkeypatch.setattr(
-        "hdsp_studies.reproduction.runner.code_version", lambda: "1.0 at 12e4567890"
-    )
     assert run_study(Heights(), folder, source) == 4
     page = (folder / "README.md").read_text()
-    assert page.endswith("Seeds: 1. Code: hdsp 1.0 at 12e4567890.\n")
+    assert page.endswith(f"Seeds: 1. Commit: {commit}.\n")
     assert "| They are above 1 | does not hold here (1 seed) |" in page
-    monkeypatch.setattr("hdsp_studies.reproduction.runner.code_version", lambda: "2.0")
     (folder / "config.toml").write_text(f"{CONFIG}[full.most_seeds]\nslow = 2\n")
     assert run_study(Heights(), folder, source, n_seeds=3) == 6
     page = (folder / "README.md").read_text()
     assert "| They are above 1 | holds in 1 of 3 seeds |" in page
     assert "Seeds: 3; slow models fewer: slow 2." in page
-    assert "Code: hdsp 1.0 at 12e4567890 (seed 0); hdsp 2.0 (seeds 1, 2)." in page
-    assert {row["code"] for row in read_rows(folder / "results.csv")} == {
-        "1.0 at 12e4567890",
-        "2.0",
-    }
+
+
+def test_each_fit_has_a_verdict_of_its_own():
+    fits = {"published": 2, "converged": 0, "": 2}
+    rows = [{"seed": 0, "fit": fit, "value": value} for fit, value in fits.items()]
+    assert Heights().findings(rows)[0].conclusion == "holds (1 seed)"
+    assert Heights().findings(rows, "converged")[0].conclusion == "holds in part (1 seed)"
+    assert Heights().findings(rows[:1], "converged")[0].verdict == "not yet run"
 
 
 def test_what_is_still_to_come_is_named_by_seed():
     missing = [{"corpus": "one", "seed": s, "model": m} for s in (1, 2) for m in "ab"]
     assert still_to_come(missing) == "one (seeds 1, 2)"
     assert still_to_come([{"seed": 1}, {"seed": 2}]) == "2"
-
-
-def test_the_code_is_named_by_its_commit_only_in_its_own_checkout(monkeypatch, tmp_path):
-    answers = {"--show-toplevel": str(tmp_path), "--short=10": "0123456789", "--porcelain": ""}
-
-    def run(command, **options):
-        name = next(name for name in answers if name in command)
-        return subprocess.CompletedProcess(command, 0, stdout=f"{answers[name]}\n")
-
-    monkeypatch.setattr(results.subprocess, "run", run)
-    assert code_version() == __version__
-    monkeypatch.setattr(results, "__file__", str(tmp_path / "studies" / "src" / "results.py"))
-    assert code_version() == f"{__version__} at 0123456789"
-    answers["--porcelain"] = " M src/hdsp/fit.py"
-    assert code_version() == f"{__version__} at 0123456789 with changes"
-
-    def missing(*command, **options):
-        raise FileNotFoundError("git")
-
-    monkeypatch.setattr(results.subprocess, "run", missing)
-    assert code_version() == __version__

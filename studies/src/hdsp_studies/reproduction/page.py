@@ -152,7 +152,7 @@ def in_short(studies: Mapping[str, Study], folder: Path) -> str:
 
 def _fits(rows: Sequence[Row]) -> dict[str, str]:
     """The fits that rows have, with their titles; the paper's if there are no rows."""
-    present = {row.get("fit") for row in rows} or {"published"}
+    present = {row.get("fit", "published") for row in rows} or {"published"}
     return {fit: title for fit, title in FITS.items() if fit in present}
 
 

@@ -177,7 +177,9 @@ def _measure_group(
         if time.time() >= until:
             return
         start = time.perf_counter()
-        with interrupting_at_once():
+        with interrupting_at_once(), warnings.catch_warnings():
+            # Notices of single fits; rows say whether they converged.
+            warnings.simplefilter("ignore")
             rows = study.measure(unit, settings, corpora)
         seconds = round(time.perf_counter() - start, 2)
         yield unit, [{**row, "seconds": seconds} for row in rows]

@@ -134,7 +134,7 @@ class Study(ABC):
     def findings(self, rows: Sequence[Row], fit: str = "published") -> list[Finding]:
         """What one fit's rows say of the paper's claims; without rows, none is tested yet."""
         rows = of_fit(rows, fit)
-        if not any(row.get("fit") == fit for row in rows):
+        if not any(row.get("fit", fit) == fit for row in rows):
             return [Finding(claim, "not yet run") for claim in self.claims]
         seeds = [self.assess(own) for own in _seed_by_seed(rows)]
         return [
@@ -175,7 +175,7 @@ def distinct(rows: Sequence[Row], name: str) -> list[Any]:
 
 def _seed_by_seed(rows: Sequence[Row]) -> list[list[Row]]:
     """The rows of each seed that has every corpus; a claim is about all of them."""
-    own = [row for row in rows if row.get("fit")]
+    own = [row for row in rows if row.get("fit") != ""]
     if "seed" not in rows[0]:
         return []
     found = [select(rows, seed=seed) for seed in distinct(own, "seed")]
