@@ -34,8 +34,12 @@ def listed(parts: Sequence[object]) -> str:
 
 
 def _check(valid: Any, rule: str, value: Any, name: str, owner: str) -> None:
+    _require(valid, f"`{name}` of {owner}", rule, repr(value))
+
+
+def _require(valid: Any, subject: str, rule: str, got: object, remedy: str = "") -> None:
     if not valid:
-        raise ValueError(f"`{name}` of {owner} must {rule}. Got {value!r}.")
+        raise ValueError(f"{subject} must {rule}. Got {got}.{f' {remedy}' if remedy else ''}")
 
 
 def _is_real(value: Any) -> bool:
@@ -79,8 +83,7 @@ def check_choice(value: Any, choices: tuple[str, ...], name: str, owner: str) ->
 def check_known(value: Any, known: Iterable[Any], name: str, owner: str, what: str) -> None:
     """Raise unless `value` is among known names, and list these."""
     names = list(known)
-    rule = f"be {what}: {quoted(names) or 'there is none'}"
-    _check(value in names, rule, value, name, owner)
+    _check(value in names, f"be {what}: {quoted(names) or 'there is none'}", value, name, owner)
 
 
 def check_seeds(value: Any, n_topics: int) -> None:
@@ -93,11 +96,8 @@ def check_seeds(value: Any, n_topics: int) -> None:
     )
     rule = 'map topic names to lists of words, such as {"budget": ["tax", "deficit"]}'
     _check(valid, rule, value, "seeds", "HDSP")
-    if len(value) > n_topics:
-        raise ValueError(
-            f"`seeds` of HDSP must not name more than the {count_of(n_topics, 'topic')}. "
-            f"Got {len(value)}: raise n_components."
-        )
+    rule = f"not name more than the {count_of(n_topics, 'topic')}"
+    _require(len(value) <= n_topics, "`seeds` of HDSP", rule, f"{len(value)}: raise n_components")
 
 
 def _is_text(value: Any) -> bool:
@@ -130,31 +130,24 @@ def count_rows(labels: Any, owner: str) -> int:
 
 def check_length(got: int, expected: int, subject: str) -> None:
     """Raise unless labels have one row per document."""
-    if got != expected:
-        raise ValueError(
-            f"{subject} must have one row for each of the {count_of(expected, 'document')}. "
-            f"Got {count_of(got, 'row')}. Pass one for each document, in the same order."
-        )
+    rule = f"have one row for each of the {count_of(expected, 'document')}"
+    remedy = "Pass one for each document, in the same order."
+    _require(got == expected, subject, rule, count_of(got, "row"), remedy)
 
 
 def check_not_infinite(values: FloatArray, rows: IntArray, column: str, subject: str) -> None:
     """Raise if a column has an infinite value. `rows` are the rows of its values."""
     infinite = np.flatnonzero(np.isinf(values))
-    if infinite.size:
-        first = infinite[np.argmin(rows[infinite])]
-        raise ValueError(
-            f"{subject} must be finite. Got {values[first]} at row {rows[first]}, "
-            f"column {column!r}. Leave a value missing with None or NaN."
-        )
+    for first in infinite[np.argsort(rows[infinite], kind="stable")][:1]:
+        got = f"{values[first]} at row {rows[first]}, column {column!r}"
+        _require(False, subject, "be finite", got, "Leave a value missing with None or NaN.")
 
 
 def check_unique(names: Sequence[str], what: str, subject: str) -> None:
     """Raise if a name occurs twice."""
-    if len(set(names)) < len(names):
-        ((name, _),) = Counter(names).most_common(1)
-        raise ValueError(
-            f"{subject} must have unique {what}. Got {name!r} more than once. Rename or drop one."
-        )
+    for name, times in Counter(names).most_common(1):
+        got = f"{name!r} more than once"
+        _require(times == 1, subject, f"have unique {what}", got, "Rename or drop one.")
 
 
 def check_indices(matrix: Any, subject: str) -> None:
@@ -196,25 +189,19 @@ def check_counts(counts: Any, owner: str) -> csr_array:
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     rows, columns, values = csr_entries(matrix)
-    wrong = np.flatnonzero(~((values >= 0) & (values <= LARGEST_COUNT)))
-    if wrong.size:
-        first = wrong[0]
+    for first in np.flatnonzero(~((values >= 0) & (values <= LARGEST_COUNT)))[:1]:
         rule = "non-negative" if values[first] < 0 else f"numbers up to {LARGEST_COUNT:g}"
-        raise ValueError(
-            f"{subject} must be {rule}. Got {values[first]} at row {rows[first]}, "
-            f"column {columns[first]}. Count a word that does not occur as 0."
-        )
+        got = f"{values[first]} at row {rows[first]}, column {columns[first]}"
+        _require(False, subject, f"be {rule}", got, "Count a word that does not occur as 0.")
     return frozen_csr(matrix)
 
 
 def check_weights(weights: Any, n_documents: int, owner: str) -> FloatArray:
     """Document weights [M], non-negative numbers."""
     array = np.asarray(weights, dtype=np.float64)
-    if array.shape != (n_documents,) or not (np.isfinite(array) & (array >= 0)).all():
-        raise ValueError(
-            f"`sample_weight` of {owner} must be a non-negative number for each of the "
-            f"{count_of(n_documents, 'document')}. Got an array of shape {array.shape}."
-        )
+    valid = array.shape == (n_documents,) and (np.isfinite(array) & (array >= 0)).all()
+    rule = f"be a non-negative number for each of the {count_of(n_documents, 'document')}"
+    _require(valid, f"`sample_weight` of {owner}", rule, f"an array of shape {array.shape}")
     return array
 
 
@@ -222,16 +209,12 @@ def check_words(words: Any, n_words: int, owner: str) -> tuple[str, ...]:
     """The words of a vocabulary, one for each of V columns of counts."""
     if words is None:
         return tuple(f"w{i}" for i in range(n_words))
-    subject = f"`words` of {owner}"
-    names = tuple(words)
+    subject, names = f"`words` of {owner}", tuple(words)
     if isinstance(words, str) or not all(map(_is_text, names)):
         wrong = next((word for word in names if not _is_text(word)), words)
         raise TypeError(f"{subject} must be a list of strings. Got {wrong!r}.")
-    if len(names) != n_words:
-        raise ValueError(
-            f"{subject} must name each of the {count_of(n_words, 'column')} of the counts. "
-            f"Got {count_of(len(names), 'word')}. Pass one word per column."
-        )
+    rule, got = f"name each of the {count_of(n_words, 'column')} of the counts", len(names)
+    _require(got == n_words, subject, rule, count_of(got, "word"), "Pass one word per column.")
     check_unique(names, "words", subject)
     return tuple(map(str, names))
 
@@ -298,16 +281,12 @@ def row_positions(key: Any, n_documents: int, owner: str) -> IntArray:
 
 def check_topic_names(names: Any, n_topics: int) -> None:
     """Raise unless `names` of HDSP.name_topics maps topics to names or None."""
-    owner = "HDSP.name_topics"
-    rule = 'map topics to names, such as {3: "Budget"}'
+    owner, rule = "HDSP.name_topics", 'map topics to names, such as {3: "Budget"}'
     _check(isinstance(names, Mapping), rule, names, "names", owner)
     _check_topics(names, n_topics, "names", owner)
     for topic, name in names.items():
-        if name is not None and not _is_name(name):
-            raise ValueError(
-                f"`names` of {owner} must be texts, or None for no name. Got {name!r} for topic "
-                f"{topic}."
-            )
+        rule, got = "be texts, or None for no name", f"{name!r} for topic {topic}"
+        _require(name is None or _is_name(name), f"`names` of {owner}", rule, got)
 
 
 def check_merges(topics: Any, n_topics: int) -> list[tuple[int, ...]]:
@@ -337,39 +316,30 @@ def check_top_words(
     top_words: IntArray, owner: str, *, n_words: int | None = None, at_least: int = 2
 ) -> None:
     """Raise unless `top_words` is [T, n >= at_least], in range and without repeats."""
-
-    def check(valid: Any, rule: str, got: object) -> None:
-        if not valid:
-            remedy = "Make it with topic_top_words(components, n=10)."
-            raise ValueError(f"`top_words` of {owner} must {rule}. Got {got}. {remedy}")
-
+    subject, remedy = f"`top_words` of {owner}", "Make it with topic_top_words(components, n=10)."
     shaped = top_words.ndim == 2 and top_words.shape[1] >= at_least
     rule = f"have at least {count_of(at_least, 'word')} per topic, [T, n]"
-    check(shaped, rule, f"shape {top_words.shape}")
-    check(np.issubdtype(top_words.dtype, np.integer), "be word indices", top_words.dtype)
+    _require(shaped, subject, rule, f"shape {top_words.shape}", remedy)
+    is_index = np.issubdtype(top_words.dtype, np.integer)
+    _require(is_index, subject, "be word indices", top_words.dtype, remedy)
     for topic, place in np.argwhere((top_words < 0) | (top_words >= (n_words or np.inf)))[:1]:
-        check(False, "be columns of `counts`", f"{top_words[topic, place]} in topic {topic}")
-    repeated = (np.diff(np.sort(top_words, axis=1), axis=1) == 0).any(axis=1)
-    first = f"a repeated word in topic {int(np.argmax(repeated))}" if repeated.any() else ""
-    check(not first, "be distinct within a topic", first)
+        got = f"{top_words[topic, place]} in topic {topic}"
+        _require(False, subject, "be columns of `counts`", got, remedy)
+    for topic, _ in np.argwhere(np.diff(np.sort(top_words, axis=1), axis=1) == 0)[:1]:
+        got = f"a repeated word in topic {topic}"
+        _require(False, subject, "be distinct within a topic", got, remedy)
 
 
 def normalised_components(components: FloatArray, name: str, owner: str) -> FloatArray:
     """Components [T, V] with rows that sum to 1."""
     subject, components = f"`{name}` of {owner}", np.asarray(components, dtype=np.float64)
-    if components.ndim != 2:
-        raise ValueError(
-            f"{subject} must be a matrix, topics x words. "
-            f"Got shape {components.shape}. Pass one topic as `topic[None, :]`."
-        )
+    got, remedy = f"shape {components.shape}", "Pass one topic as `topic[None, :]`."
+    _require(components.ndim == 2, subject, "be a matrix, topics x words", got, remedy)
     for row, column in np.argwhere(~np.isfinite(components) | (components < 0))[:1]:
-        raise ValueError(
-            f"{subject} must be finite and not negative. Got {components[row, column]} at topic "
-            f"{row}, word {column}. Pass probabilities or weights, not their logarithms."
-        )
+        got = f"{components[row, column]} at topic {row}, word {column}"
+        remedy = "Pass probabilities or weights, not their logarithms."
+        _require(False, subject, "be finite and not negative", got, remedy)
     totals = components.sum(axis=1, keepdims=True)
     for topic in np.flatnonzero(totals == 0)[:1]:
-        raise ValueError(
-            f"{subject} must give every topic some weight. Got zeros in topic {topic}."
-        )
+        _require(False, subject, "give every topic some weight", f"zeros in topic {topic}")
     return np.asarray(components / totals)

@@ -62,8 +62,6 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn with the line of the user's program, wherever in hdsp the warning arises."""
     frame, level = sys._getframe(1), 2
     # Cached properties call from functools.
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
-        ("hdsp.", "functools")
-    ):
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(("hdsp.", "functools")):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
