@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Self, TypeVar
 
@@ -63,29 +64,25 @@ class Display:
         """Stop showing tasks."""
 
 
+@dataclass(eq=False)
 class Task:
     """A piece of work in a `with` block; without a display it is not shown."""
 
-    def __init__(
-        self,
-        title: str = "",
-        total: float | None = None,
-        unit: str | None = "done",
-        display: Display | None = None,
-    ) -> None:
-        self.title, self.total, self.unit = printable(title), total, unit
-        self.done: float = 0
-        self.details: dict[str, str] = {}
-        self.thread = threading.get_ident()
-        self._began = time.monotonic()
-        self._display = display or Display()
+    title: str = ""
+    total: float | None = None
+    unit: str | None = "done"
+    display: Display = field(default_factory=Display)
+    done: float = 0
+    details: dict[str, str] = field(default_factory=dict)
+    thread: int = field(default_factory=threading.get_ident)
+    began: float = field(default_factory=lambda: time.monotonic())
 
     def __enter__(self) -> Self:
-        self._display.begin(self)
+        self.display.begin(self)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        self._display.end(self, kind is None)
+        self.display.end(self, kind is None)
 
     def update(self, done: float | None = None, total: float | None = None, **details: Any) -> None:
         """Set how much is done, the total, and details by name; None removes a detail."""
@@ -94,12 +91,12 @@ class Task:
         # A new dictionary, because a terminal's thread may be reading the old one.
         texts = {name: _detail(name, value) for name, value in details.items()}
         self.details = {name: text for name, text in {**self.details, **texts}.items() if text}
-        self._display.change(self)
+        self.display.change(self)
 
     @property
     def seconds(self) -> float:
         """How long the task has taken so far."""
-        return time.monotonic() - self._began
+        return time.monotonic() - self.began
 
     @property
     def amount(self) -> str:
@@ -252,13 +249,12 @@ def task(title: str, total: float | None = None, unit: str | None = "done") -> T
     >>> with task("Reading") as reading:
     ...     reading.update(documents=20)
     """
-    return Task(title, total, unit, _open[-1] if _open else None)
+    return Task(printable(title), total, unit, _open[-1] if _open else Display())
 
 
 def update(done: float | None = None, total: float | None = None, **details: Any) -> None:
     """Update the innermost task of this thread, from code that did not begin it."""
-    tasks = _open[-1].tasks if _open else []
-    thread = threading.get_ident()
+    tasks, thread = _open[-1].tasks if _open else [], threading.get_ident()
     innermost = next((task for task in reversed(tasks) if task.thread == thread), None)
     if innermost is not None:
         innermost.update(done, total, **details)

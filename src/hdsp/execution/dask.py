@@ -14,7 +14,7 @@ from typing import Any
 import dask
 from dask import delayed
 from dask.sizeof import sizeof
-from distributed import Client, Future, KilledWorker, default_client
+from distributed import Client, KilledWorker, default_client
 from distributed.client import CancelledError, ClosedClientError
 from distributed.comm import CommClosedError, get_address_host_port
 from distributed.protocol.pickle import dumps
@@ -23,9 +23,8 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from hdsp.exceptions import ClusterError
-from hdsp.execution.executor import Executor, InProcess, Kept, Step, make_groups, tree_sum
-from hdsp.kernels import use_threads
-from hdsp.model.data import Block, BlockSource
+from hdsp.execution.executor import Blocks, Executor, InProcess, Ran, Step, make_groups, tree_sum
+from hdsp.model.data import Block
 from hdsp.model.documents import BlockState, DocumentView
 from hdsp.model.state import DocumentState, Statistics
 
@@ -50,13 +49,11 @@ class DaskExecutor(Executor):
         self._release()
 
     def _release(self) -> None:
-        self._blocks: Sequence[BlockSource] | None = None
+        self._blocks: Blocks | None = None
         self._groups: list[slice] = []
-        self._loaded: list[Future] = []
+        self._loaded: list[Any] = []
 
-    def run(
-        self, step: Step, blocks: Sequence[BlockSource], kept: Kept | None = None, keep: bool = True
-    ) -> tuple[Kept | None, Any]:
+    def run(self, step: Step, blocks: Blocks, kept: Any = None, keep: bool = True) -> Ran:
         """Apply a step to groups of blocks, where they are."""
         with self._failing_clearly(), dask.config.set(_LARGE_GRAPHS):
             if keep or kept is not None:
@@ -69,15 +66,10 @@ class DaskExecutor(Executor):
                 groups, loaded = self._load(blocks)
             # Bytes, which the scheduler need not understand.
             sent = _task(pickle.loads)(dumps(step, protocol=5))
-            ran = [
-                _task(_run_group, 2)(
-                    sent,
-                    loaded[number] if step.reads_block else [None] * (group.stop - group.start),
-                    None if kept is None else kept[number],
-                    keep,
-                )
-                for number, group in enumerate(groups)
-            ]
+            if not step.reads_block:
+                loaded = [[None] * (group.stop - group.start) for group in groups]
+            given = zip(loaded, kept or [None] * len(groups), strict=True)
+            ran = [_task(_run_group, 2)(sent, read, state, keep) for read, state in given]
             after = [state for state, _ in ran] if keep else []
             total = _sum([result for _, result in ran])
             futures = self.client.compute([total, *after], optimize_graph=False)
@@ -89,7 +81,7 @@ class DaskExecutor(Executor):
                     future.release()
                 raise
 
-    def _load(self, blocks: Sequence[BlockSource]) -> tuple[list[slice], list[Any]]:
+    def _load(self, blocks: Blocks) -> tuple[list[slice], list[Any]]:
         """Groups for the present workers, and the tasks that read them."""
         groups = make_groups(len(blocks), sum(self.client.nthreads().values()) or 1)
         return groups, [_task(_load_group)(dumps(blocks[group], protocol=5)) for group in groups]
@@ -169,11 +161,11 @@ def _load_group(sources: bytes) -> list[Block]:
     return [source.load() for source in pickle.loads(sources)]
 
 
-def _run_group(step: Step, blocks: list[Any], kept: Kept | None, keep: bool) -> Any:
+def _run_group(step: Step, blocks: list[Any], kept: Any, keep: bool) -> Any:
     _use_one_blas_thread()
-    with use_threads(1):
+    with InProcess() as here:
         # A copy: the task may have to be run again.
-        return InProcess().run(step, blocks, None if kept is None else list(kept), keep)
+        return here.run(step, blocks, None if kept is None else list(kept), keep)
 
 
 @lru_cache(maxsize=1)

@@ -15,8 +15,11 @@ from hdsp.corpus.counting import in_threads
 from hdsp.kernels import use_threads
 from hdsp.model.data import Block, BlockSource
 
-# State of each block, wherever the executor keeps it: only the executor looks inside.
-Kept: TypeAlias = list[Any]
+# State of each block, if it has any, wherever the executor keeps it: only that one looks inside.
+Kept: TypeAlias = list[Any] | None
+Blocks: TypeAlias = Sequence[BlockSource]
+# What a step keeps of every block, and the sum of its results.
+Ran: TypeAlias = tuple[Kept, Any]
 # Addresses of Dask schedulers begin with one of these.
 _SCHEMES = ("tcp://", "tls://", "ws://", "wss://")
 # Groups of blocks per worker: enough that none waits long for the others at the end of a pass.
@@ -52,9 +55,7 @@ class Executor(ABC):
     """
 
     @abstractmethod
-    def run(
-        self, step: Step, blocks: Sequence[BlockSource], kept: Kept | None = None, keep: bool = True
-    ) -> tuple[Kept | None, Any]:
+    def run(self, step: Step, blocks: Blocks, kept: Kept = None, keep: bool = True) -> Ran:
         """What the step keeps of every block, and the sum of its results.
 
         `kept` is what an earlier call kept of these blocks. With `keep`, what this call keeps
@@ -82,11 +83,9 @@ class InProcess(Executor):
         self.n_threads = joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs)
         self._entered = ExitStack()
 
-    def run(
-        self, step: Step, blocks: Sequence[BlockSource], kept: Kept | None = None, keep: bool = True
-    ) -> tuple[Kept | None, Any]:
+    def run(self, step: Step, blocks: Blocks, kept: Kept = None, keep: bool = True) -> Ran:
         """Apply a step to one block after another, while the next one is read."""
-        after: Kept = []
+        after: list[Any] = []
 
         def results() -> Iterator[Any]:
             loaded = _loaded(blocks) if step.reads_block else [None] * len(blocks)
@@ -109,7 +108,7 @@ class InProcess(Executor):
         self._entered.close()
 
 
-def _loaded(blocks: Sequence[BlockSource]) -> Iterator[Block]:
+def _loaded(blocks: Blocks) -> Iterator[Block]:
     """The blocks, each read while the step works on the one before."""
     load = methodcaller("load")
     if all(isinstance(block, Block) for block in blocks):

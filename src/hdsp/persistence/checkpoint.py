@@ -19,13 +19,11 @@ from hdsp.persistence.model_file import check_parameters, is_seed
 from hdsp.storage.codec import AnyArray, Decoder, encode, require
 from hdsp.storage.container import PARSE_ERRORS, read_file, unusable, write_file
 
-_KIND = "checkpoint"
-_NAME = "checkpoint.hdsp"
+_KIND, _NAME = "checkpoint", "checkpoint.hdsp"
 # Parameters that do not change the result.
 _WITHOUT_EFFECT = ("n_jobs", "verbose", "checkpoint")
 # The shortest time between checkpoints, and the largest share of the time spent on writing them.
-SECONDS_BETWEEN = 2.0
-_SHARE_OF_TIME = 0.1
+SECONDS_BETWEEN, _SHARE_OF_TIME = 2.0, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +92,11 @@ class Checkpoint:
         run.resume(saved.trials, saved.passes)
         return saved
 
-    def _check_state(
-        self, saved: Progress, state: GlobalState, problem: Data, most_topics: int
-    ) -> None:
+    def _check_state(self, saved: Progress, state: GlobalState, problem: Data, most: int) -> None:
         """Raise unless a state is one of this fit."""
         check_parameters(state, problem.scaling, problem.n_labels)
-        least = 1 if self.parameters["n_components"] == "auto" else most_topics
-        fits = least <= state.n_topics <= most_topics
+        least = 1 if self.parameters["n_components"] == "auto" else most
+        fits = least <= state.n_topics <= most
         require(fits and (saved.passes or saved.steps), "its topics are of another number")
         known = all({"bound", "seconds"} <= row.keys() for row in saved.passes)
         require(known, "its passes lack an entry")
@@ -111,19 +107,14 @@ class Checkpoint:
 
     def is_due(self) -> bool:
         """Whether the last checkpoint is not recent."""
-        wait = max(SECONDS_BETWEEN, self._cost / _SHARE_OF_TIME)
-        return time.monotonic() >= self._written + wait
+        return time.monotonic() >= self._written + max(SECONDS_BETWEEN, self._cost / _SHARE_OF_TIME)
 
     def write(self, trials: list[Trial], passes: list[dict[str, float]], **state: Any) -> None:
         """Write how far a fit has come: its trials and passes, and the state after them."""
         start = time.monotonic()
-        progress = Progress(trials, passes, **state)
         arrays: dict[str, AnyArray] = {}
-        data = {
-            "data": self._data,
-            "settings": self._settings(),
-            "progress": encode(progress, arrays),
-        }
+        progress = encode(Progress(trials, passes, **state), arrays)
+        data = {"data": self._data, "settings": self._settings(), "progress": progress}
         try:
             write_file(self.folder / _NAME, _KIND, data, arrays)
         except OSError as error:
@@ -143,8 +134,7 @@ class Checkpoint:
             unfinished.unlink(missing_ok=True)
 
     def _check_same(self, manifest: Mapping[str, Any]) -> None:
-        settings = self._settings()
-        stored = manifest["settings"]
+        settings, stored = self._settings(), manifest["settings"]
         other = sorted(name for name in settings if stored.get(name) != settings[name])
         if other or manifest["data"] != self._data:
             what = " and ".join(other) or "corpus"

@@ -159,8 +159,7 @@ def _decode_answers(reader: Decoder, data: Any, model: FittedModel) -> dict[str,
             first, end, _ = columns[column].indices(model.schema.n_labels)
             several = model.schema.kind(column) != "number"
             reader.sizes["C"] = end - first if several else model.number_values(column).shape[1]
-        path = entry_path("answers", number, name)
-        found[name] = reader.decode(_ANSWERS[part], data[name], path)
+        found[name] = reader.decode(_ANSWERS[part], data[name], entry_path("answers", number, name))
     return found
 
 
@@ -176,9 +175,7 @@ def _encode_parameters(parameters: Mapping[str, Any], arrays: dict[str, AnyArray
     return encode(stored, arrays, "parameters")
 
 
-def _decode_parameters(
-    reader: Decoder, data: dict[str, Any], known: Collection[str]
-) -> dict[str, Any]:
+def _decode_parameters(reader: Decoder, data: Any, known: Collection[str]) -> dict[str, Any]:
     """The constructor's parameters, which the constructor checks."""
     stored = {name: value for name, value in data.items() if name not in _NOT_STORED}
     require(stored.keys() == set(known) - set(_NOT_STORED), "its settings are not those of HDSP")
@@ -225,11 +222,8 @@ def _encode(value: ScalingFunction | Term, known: Mapping[str, type], what: str)
 
 def encode_design(design: LabelDesign) -> dict[str, Any]:
     """The labels, the scaling function, and what terms have learned, in the order of the design."""
-    return {
-        "schema": encode(design.schema, {}),
-        "scaling": encode_scaling(design.scaling),
-        "learned": [dict(term.fitted) for term in design.terms],
-    }
+    schema, learned = encode(design.schema, {}), [dict(term.fitted) for term in design.terms]
+    return {"schema": schema, "scaling": encode_scaling(design.scaling), "learned": learned}
 
 
 def decode_design(data: Mapping[str, Any]) -> LabelDesign:

@@ -9,8 +9,7 @@ here. What else must hold stands in the hint, or in a method `check_stored` of t
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from copy import copy
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -102,6 +101,7 @@ def encode(
     return value.item() if isinstance(value, np.generic) else value
 
 
+@dataclass
 class Decoder:
     """Reads what `encode` wrote, and raises one of `PARSE_ERRORS` if it is invalid.
 
@@ -115,16 +115,10 @@ class Decoder:
         What the file does not contain, by path.
     """
 
-    def __init__(
-        self,
-        arrays: Mapping[str, AnyArray],
-        sizes: Mapping[str, int] | None = None,
-        given: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.arrays = arrays
-        self.sizes = dict(sizes or {})
-        self.given = given or {}
-        self._local: dict[str, int] = {}
+    arrays: Mapping[str, AnyArray]
+    sizes: dict[str, int] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    _local: dict[str, int] = field(default_factory=dict, init=False)
 
     def decode(self, kind: Any, data: Any, path: str = "", limits: Limits = ANY) -> Any:
         """The value of a type from its JSON data."""
@@ -149,8 +143,7 @@ class Decoder:
             }
         if origin in (list, tuple):
             require(isinstance(data, list), f"its {path} is no list")
-            many = origin is list or args[-1] is Ellipsis
-            kinds = [args[0]] * len(data) if many else args
+            kinds = [args[0]] * len(data) if origin is list or args[-1] is Ellipsis else args
             fits = len(kinds) == len(data) and self._fits((len(data),), limits)
             require(fits, f"its {path} is of another length")
             return origin(self.decode(kinds[i], data[i], f"{path}.{i}") for i in range(len(data)))
@@ -177,8 +170,7 @@ class Decoder:
         wanted = [name for name in paths if name not in values]
         fits = isinstance(data, dict) and sorted(data) == sorted(wanted)
         require(fits, f"its {path or 'contents'} lack an entry, or have another one")
-        inner = copy(self)
-        inner._local = {}
+        inner = replace(self)
         for name in wanted:
             values[name] = inner.decode(hints[name], data[name], paths[name])
         value = kind(**values)

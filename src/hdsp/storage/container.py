@@ -30,15 +30,7 @@ _DTYPES = {
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
 # The exceptions that reading a file with arbitrary contents can raise.
-PARSE_ERRORS = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    SafetensorError,
-    TypeError,
-    ValueError,
-)
+PARSE_ERRORS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def write_file(path: Path, kind: str, data: Any, arrays: Mapping[str, AnyArray]) -> None:
@@ -46,8 +38,7 @@ def write_file(path: Path, kind: str, data: Any, arrays: Mapping[str, AnyArray])
 
     `kind` says what the file is, such as "model".
     """
-    text = np.frombuffer(json.dumps(data).encode(), dtype=np.uint8)
-    stored = {**arrays, _DATA: text}
+    stored = {**arrays, _DATA: np.frombuffer(json.dumps(data).encode(), dtype=np.uint8)}
     header = {"kind": kind, "version": VERSION, "checksum": checksum(kind, stored)}
     with replacing(path) as file:
         write_arrays(file, stored, json.dumps(header))
@@ -97,8 +88,6 @@ def reason_of(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError):
         return f"it cannot be read ({error.strerror or error})"
-    if isinstance(error, SafetensorError):
-        return "it is of another format, or cut short"
     return "its contents do not fit together"
 
 
@@ -140,11 +129,13 @@ def _map_arrays(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     safetensors checks that the header accounts for every byte; what else can be wrong raises one
     of `PARSE_ERRORS`.
     """
-    with safe_open(path, framework="numpy") as file:
-        metadata = file.metadata() or {}
-        require(_KEY in metadata, "it is of another format, or cut short")
-        slices = [(name, file.get_slice(name)) for name in file.offset_keys()]
-        layout = [(name, own.get_dtype(), own.get_shape()) for name, own in slices]
+    try:
+        with safe_open(path, framework="numpy") as file:
+            header = json.loads(file.metadata()[_KEY])
+            slices = [(name, file.get_slice(name)) for name in file.offset_keys()]
+            layout = [(name, own.get_dtype(), own.get_shape()) for name, own in slices]
+    except (SafetensorError, TypeError, KeyError) as error:
+        raise InvalidContents("it is of another format, or cut short") from error
     with path.open("rb") as plain:
         # Copy on write, so that the file never changes.
         mapped = mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_COPY)
@@ -156,7 +147,7 @@ def _map_arrays(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         count = int(np.prod(shape, dtype=object))
         arrays[name] = np.frombuffer(mapped, dtype, count, start).reshape(shape)
         start += count * dtype.itemsize
-    return json.loads(metadata[_KEY]), arrays
+    return header, arrays
 
 
 def write_arrays(file: BinaryIO, arrays: Mapping[str, AnyArray], text: str) -> None:
@@ -169,9 +160,8 @@ def write_arrays(file: BinaryIO, arrays: Mapping[str, AnyArray], text: str) -> N
     # The widest types first, which aligns every array.
     names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
     for name in names:
-        array, start = arrays[name], end
-        end += array.nbytes
-        place = {"shape": array.shape, "data_offsets": [start, end]}
+        array, end = arrays[name], end + arrays[name].nbytes
+        place = {"shape": array.shape, "data_offsets": [end - array.nbytes, end]}
         entries[name] = {"dtype": _CODES[array.dtype.str], **place}
     header = json.dumps(entries).encode()
     header += b" " * (-len(header) % 8)
