@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 _TOPICS_SHOWN, _LABELS_SHOWN, _EFFECTS_SHOWN = 12, 4, 4
 
 
-@opt.command(
-    opt.N_COMPONENTS,
-    opt.RANDOM_STATE,
-    opt.output("FILE", "the report to write", opt.output_file, "report.html"),
-)
+_OUTPUT = opt.output("FILE", "the report to write", opt.output_file, "report.html")
+
+
+@opt.command(opt.N_COMPONENTS, opt.RANDOM_STATE, _OUTPUT)
 def demo(options: Namespace) -> None:
     """Fit the docstrings of NumPy, SciPy and scikit-learn, and write a report.
 

@@ -40,13 +40,12 @@ def transform(options: Namespace) -> None:
         answer_table(options, "documents", pieces)
 
 
-@opt.command(
-    *opt.DOCUMENTS,
-    opt.option("--target", "COLUMN", "label to predict", required=True),
-    opt.option("--values", "VALUE", "values to choose from (default: all)", nargs="+"),
-    opt.option("--no-prior", None, "do not favour values that are frequent in training"),
-    *opt.TABLE,
-)
+_TARGET = opt.option("--target", "COLUMN", "label to predict", required=True)
+_VALUES = opt.option("--values", "VALUE", "values to choose from (default: all)", nargs="+")
+_NO_PRIOR = opt.option("--no-prior", None, "do not favour values that are frequent in training")
+
+
+@opt.command(*opt.DOCUMENTS, _TARGET, _VALUES, _NO_PRIOR, *opt.TABLE)
 def predict(options: Namespace) -> None:
     """Write the probabilities of a label's values, one row per document.
 
@@ -59,11 +58,8 @@ def predict(options: Namespace) -> None:
         from hdsp.analysis.documents import probability_parts
 
         schema, target = model.label_schema_, options.target
-        given = {
-            "values": options.values,
-            "prior": False if options.no_prior else None,
-            "n_jobs": model.n_jobs,
-        }
+        prior = False if options.no_prior else None
+        given = {"values": options.values, "prior": prior, "n_jobs": model.n_jobs}
         pieces = (
             _with_ids(part, _predicted(table, are_tags=schema.kind(target) == "tags"))
             for part, table in probability_parts(model._model, corpus, target, **given)
@@ -92,15 +88,11 @@ def evaluate(options: Namespace) -> None:
     """
     model = load(options)
     corpus = read_documents(options, model)
-    table: dict[str, list[Any]] = {"given": ["labels", "completion"]}
+    names = ("perplexity", "lower", "upper")
+    kinds: list[Any] = ["labels", "completion"]
     with progress.task(f"Evaluating {len(corpus):,} documents"):
-        limits = [
-            model.perplexity(corpus, None, kind, interval=options.level) for kind in table["given"]
-        ]
-    for name, values in zip(
-        ("perplexity", "lower", "upper"), zip(*limits, strict=True), strict=True
-    ):
-        table[name] = list(values)
+        limits = [model.perplexity(corpus, None, kind, interval=options.level) for kind in kinds]
+    table = {"given": kinds} | {name: [own[i] for own in limits] for i, name in enumerate(names)}
     facts = {"documents": len(corpus), "tokens": corpus.n_tokens, "level": options.level}
 
     def show(table: Table) -> None:

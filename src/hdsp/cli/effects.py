@@ -90,9 +90,7 @@ def _columns(formula: str | None, time: str | None = None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def print_effects(
-    table: Table, n_topics: int, level: float, n_labels: int | None, n_shown: int
-) -> None:
+def print_effects(table: Table, n_topics: int, level: float, most: int | None, n_each: int) -> None:
     """Print effects of both signs, first those of the labels with the strongest."""
     import numpy as np
 
@@ -102,9 +100,8 @@ def print_effects(
     # Labels whose effects cannot be estimated had a warning.
     labels = np.flatnonzero(~np.isnan(effect).all(axis=1))
     order = np.argsort(-np.nanmax(np.abs(effect[labels]), axis=1), kind="stable")
-    for label in labels[order][:n_labels].tolist():
-        chosen = label * n_topics + strongest(effect[label], n_shown)
-        rows = rows_of(table, chosen.tolist())
+    for label in labels[order][:most].tolist():
+        rows = rows_of(table, (label * n_topics + strongest(effect[label], n_each)).tolist())
         documents = f"{rows['n_documents'][0]:,} document{'s' * (rows['n_documents'][0] != 1)}"
         print(printable(f"{rows['label'][0]} ({rows['contrast'][0]}; {documents})"))
         rows["effect"] = [f"{100 * value:+.1f} points" for value in rows["effect"]]
@@ -112,21 +109,18 @@ def print_effects(
         rows[f"{level:.0%} interval"] = intervals(rows, "+.1f", 100.0)
         print_columns(rows, "topic", "name", "effect", f"{level:.0%} interval", "q", "words")
         print()
-    if n_labels is not None and n_labels < len(labels):
+    if most is not None and most < len(labels):
         print(
-            f"{n_labels} of {len(labels)} labels, those with the strongest effects. Use --all to "
+            f"{most} of {len(labels)} labels, those with the strongest effects. Use --all to "
             "print every label, or --label NAME."
         )
 
 
-@opt.command(
-    opt.MODEL_FILE,
-    opt.option("--label", "LABEL", "a label or label column (default: all)"),
-    opt.option("--topic", "K", "a topic of a fit with --content", int),
-    opt.N_WORDS,
-    opt.LEVEL,
-    *opt.TABLE,
-)
+_LABEL = opt.option("--label", "LABEL", "a label or label column (default: all)")
+_TOPIC = opt.option("--topic", "K", "a topic of a fit with --content", int)
+
+
+@opt.command(opt.MODEL_FILE, _LABEL, _TOPIC, opt.N_WORDS, opt.LEVEL, *opt.TABLE)
 def words(options: Namespace) -> None:
     """Print words that labels use beyond their topics.
 
@@ -140,7 +134,8 @@ def words(options: Namespace) -> None:
         from hdsp.analysis.words import label_word_columns
 
         table = label_word_columns(fitted, options.label, options.topic, options.level)
-        top = [" ".join(own) for own in top_words(fitted, 5)]
+        top, names = top_words(fitted, 5), fitted.topic_names
+        called = [names.get(k) or " ".join(own) for k, own in enumerate(top)]
 
     def show(table: Table) -> None:
         # Words by topic and label; without --content, they belong to labels in all topics.
@@ -152,9 +147,7 @@ def words(options: Namespace) -> None:
             if ratio > 1.0 and len(own) < options.n_words:
                 own.append(f"{word} ({ratio:.1f}x)")
         shown = {
-            "topic": [
-                f"{k} {fitted.topic_names.get(k) or top[k]}" for k, _ in words if k is not None
-            ],
+            "topic": [f"{k} {called[k]}" for k, _ in words if k is not None],
             "label": [label for _, label in words],
             "words": [", ".join(own) for own in words.values()],
         }
@@ -164,13 +157,11 @@ def words(options: Namespace) -> None:
     answer_table(options, "words", table, show, none, level=options.level)
 
 
-@opt.command(
-    *opt.DOCUMENTS,
-    opt.FORMULA,
-    opt.option("--time", "COLUMN", "a column of numbers or dates, or 'order' for their order"),
-    opt.option("--n-rows", "N", "rows printed", opt.count, 10),
-    *opt.TABLE,
-)
+_TIME = opt.option("--time", "COLUMN", "a column of numbers or dates, or 'order' for their order")
+_N_ROWS = opt.option("--n-rows", "N", "rows printed", opt.count, 10)
+
+
+@opt.command(*opt.DOCUMENTS, opt.FORMULA, _TIME, _N_ROWS, *opt.TABLE)
 def check(options: Namespace) -> None:
     """Test label effects for nonlinearity, interactions and change over time.
 

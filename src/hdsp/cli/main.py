@@ -39,8 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = None
     try:
         parsed = _parse(sys.argv[1:] if arguments is None else arguments)
-        quiet = parsed.quiet or parsed.json
-        with progress.display(quiet=quiet), printed_warnings(parsed):
+        with progress.display(quiet=parsed.quiet or parsed.json), printed_warnings(parsed):
             parsed.run(parsed)
         sys.stdout.flush()
     except SystemExit as stop:

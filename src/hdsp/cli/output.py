@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from hdsp.cli.options import STANDARD
 from hdsp.progress import printable
+from hdsp.storage.delimited import guarded, plain, write_delimited
 
 # A table by columns: sequences, or arrays of numbers.
 Table: TypeAlias = Mapping[str, Any]
@@ -88,19 +89,9 @@ def one_line(message: object) -> str:
     return printable(" ".join(str(message).split()))
 
 
-def as_json(value: Any) -> Any:
-    """A value that JSON can represent; NaN becomes None."""
-    if isinstance(value, Mapping):
-        return {str(name): as_json(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [as_json(item) for item in value]
-    value = value.item() if hasattr(value, "item") else value
-    return None if value != value else value
-
-
 def print_json(value: object) -> None:
     """Print one JSON object on standard output."""
-    print(json.dumps(as_json(value), allow_nan=False))
+    print(json.dumps(plain(value), allow_nan=False))
 
 
 def answer(options: Namespace, facts: Mapping[str, Any], *sentences: str) -> None:
@@ -144,7 +135,6 @@ def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> 
     In CSV and TSV, texts that a spreadsheet would compute get an apostrophe, unless `formulas`.
     """
     from hdsp.storage.container import replacing
-    from hdsp.storage.delimited import guarded, write_delimited
 
     guard, suffix = str if formulas else guarded, Path(path).suffix.lower()
     if path == STANDARD:
@@ -159,10 +149,9 @@ def write_pieces(pieces: Iterable[Table], path: str, formulas: bool = False) -> 
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         if suffix == ".jsonl":
             for record in (record for piece in pieces for record in records(piece)):
-                text.write(json.dumps(as_json(record), ensure_ascii=False) + "\n")
+                text.write(json.dumps(plain(record), ensure_ascii=False) + "\n")
         else:
             write_delimited(pieces, text, "\t" if suffix == ".tsv" else ",", guard)
-        text.flush()
         text.detach()
 
 
@@ -222,7 +211,5 @@ def _cell(value: Any, format_spec: str) -> str:
 
 def intervals(table: Table, format_spec: str, scale: float = 1.0) -> list[str]:
     """The intervals of a table as texts."""
-    return [
-        f"{scale * lower:{format_spec}} to {scale * upper:{format_spec}}"
-        for lower, upper in zip(table["lower"], table["upper"], strict=True)
-    ]
+    limits = zip(table["lower"], table["upper"], strict=True)
+    return [f"{scale * low:{format_spec}} to {scale * high:{format_spec}}" for low, high in limits]

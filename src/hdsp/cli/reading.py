@@ -83,8 +83,7 @@ def read_file(file: str, options: Namespace, **more: Any) -> "Corpus":
     arguments, takes = _arguments(read, file, options), signature(read).parameters
     if takes.keys() >= {"words", "metadata"} and not {"words", "like"} & {*arguments, *more}:
         raise ValueError(f"{file} contains counts: name the file of its words with --words.")
-    needs_table = chosen(options, LABELS) and options.metadata is None
-    if needs_table and "metadata" in takes:
+    if chosen(options, LABELS) and options.metadata is None and "metadata" in takes:
         raise ValueError(f"Labels of {file} are columns of a table: name it with --metadata.")
     if "like" not in more:
         arguments["text_settings"] = text_settings(options)

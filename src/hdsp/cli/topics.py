@@ -87,9 +87,7 @@ def _edit(options: Namespace, output: str | None) -> None:
     from hdsp.report import read_names
 
     if options.merge and output is None:
-        raise ValueError(
-            f"--merge makes a new model: name it with -o, such as merged{_MODEL_SUFFIX}."
-        )
+        raise ValueError("--merge makes a new model: name it with -o, such as merged.hdsp.")
     if not options.merge and options.names is None:
         raise ValueError(f"-o {output} would only copy the model: add --names or --merge.")
     model = load(options)
@@ -147,11 +145,11 @@ def _junk(options: Namespace) -> None:
     """Words that look like the remains of web pages."""
     from hdsp.analysis.checks import junk_columns
 
+    hint = "To exclude them, write them to a file, one per line, and fit with --stop-words FILE."
+
     def show(table: Table) -> None:
         print_columns(table, "topic", "name", "share", "word")
-        print(
-            "To exclude them, write them to a file, one per line, and fit with --stop-words FILE."
-        )
+        print(hint)
 
     none = "No topic word looks like the remains of a web page."
     answer_table(options, "junk", junk_columns(load_fitted(options)), show, none)
@@ -224,18 +222,15 @@ def _correlations(options: Namespace) -> None:
 def _about(options: Namespace) -> None:
     """The record of the fit."""
     record = load(options).provenance_
-    lines = {**record["versions"], **record}
-    lines.pop("versions")
-    answer(options, record, *(f"{name:<14}{value}" for name, value in lines.items()))
+    lines = [(name, value) for name, value in record.items() if name != "versions"]
+    lines = [*record["versions"].items(), *lines]
+    answer(options, record, *(f"{name:<14}{value}" for name, value in lines))
 
 
-@opt.command(
-    *opt.DOCUMENTS,
-    opt.option("--n-fits", "N", "number of refits", opt.count, 4),
-    opt.N_WORDS,
-    opt.ALL,
-    *opt.TABLE,
-)
+_N_FITS = opt.option("--n-fits", "N", "number of refits", opt.count, 4)
+
+
+@opt.command(*opt.DOCUMENTS, _N_FITS, opt.N_WORDS, opt.ALL, *opt.TABLE)
 def stability(options: Namespace) -> None:
     """Refit the model's documents with other seeds, and print which topics recur.
 
