@@ -359,7 +359,9 @@ def test_stability_refits_and_long_texts(model, corpus, tmp_path, monkeypatch):
     assert read(tmp_path / "topics.csv")["typical_1"][0] == long[0]
     # Asked for, stability is computed.
     before, columns = (tmp_path / "stability.csv").read_bytes(), table.to_dict("list")
-    monkeypatch.setattr(files, "stability_columns", lambda *given, **named: ([], columns))
+    monkeypatch.setattr(
+        files.label_effects, "stability_columns", lambda *given, **named: ([], columns)
+    )
     model.article(tmp_path, corpus, stability=True)
     assert (tmp_path / "stability.csv").read_bytes() == before
 

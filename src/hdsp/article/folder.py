@@ -13,15 +13,8 @@ from typing import Any
 import numpy as np
 
 from hdsp import progress
+from hdsp.analysis import label_effects
 from hdsp.analysis.documents import check_text_of_each, training_problem, typical_columns
-from hdsp.analysis.label_effects import (
-    Refits,
-    effect_columns,
-    own_regression,
-    stability_columns,
-    stability_facts,
-    usual_numbers,
-)
 from hdsp.analysis.levels import curve_columns
 from hdsp.analysis.topics import Columns, topic_columns
 from hdsp.article.methods import curve_labels, methods_text, read_asset
@@ -63,11 +56,11 @@ def write_article(
             f"`{needs}` of {_OWNER} needs the training documents: pass them as `corpus`."
         )
     fits = _stability(model, corpus, stability)
-    again = None if refits is None else Refits(refits, corpus, model)
-    effects = effect_columns(fitted, refits=again)
+    again = None if refits is None else label_effects.Refits(refits, corpus, model)
+    effects = label_effects.effect_columns(fitted, refits=again)
     with progress.task("Writing the article"):
         files = _describe_topics(model, corpus, texts, effects)
-        facts = None if fits is None else stability_facts(fits, effects)
+        facts = None if fits is None else label_effects.stability_facts(fits, effects)
         methods = methods_text(model, corpus, facts, refits)
         entries = read_asset("references.bib").split("\n\n")
         cited = [entry for entry in entries if f"[@{re.findall(r'{(.*),', entry)[0]}]" in methods]
@@ -81,7 +74,7 @@ def write_article(
                 "results.md": results_text(model, effects, shown).encode(),
             }
         if labels := curve_labels(fitted):
-            tables = [curve_columns(own_regression(fitted), name) for name in labels]
+            tables = [curve_columns(label_effects.own_regression(fitted), name) for name in labels]
             drawn = labels[:_PANELS]
             pdf = _figure(len(drawn), 3.2, lambda panel, ax: curve(model, drawn[panel], ax=ax))
             files |= {"curves.csv": _csv(*tables), "curves.pdf": pdf}
@@ -143,8 +136,9 @@ def _stability(model: Any, corpus: Corpus | None, stability: Any) -> Columns | N
     if stability is False:
         return None
     if stability is True:
-        numbers = usual_numbers(model._model, model)
-        return stability_columns(model._model, model, corpus, numbers, seeds=2, per_fit=True)[1]
+        numbers = label_effects.usual_numbers(model._model, model)
+        asked = (model._model, model, corpus, numbers)
+        return label_effects.stability_columns(*asked, seeds=2, per_fit=True)[1]
     read = open_columns(stability, f"`stability` of {_OWNER}") if is_frame(stability) else {}
     if not {"number", "seed", "topic", "found"} <= set(read):
         raise ValueError(

@@ -116,30 +116,26 @@ def _facts(model: Any, fitted: FittedModel, corpus: Corpus | None) -> Iterator[t
 def _effect_facts(fitted: FittedModel, refits: int | None) -> Iterator[tuple[str, object]]:
     """Facts about the regressions of topics on labels."""
     regression, reading = own_regression(fitted), fitted.reading
-    if fitted.n_documents <= MANY_DOCUMENTS:
-        yield "cross_fitted", ""
-    n_used = regression.n_documents
+    n_used, n_groups = regression.n_documents, regression.n_groups
+    flags = {
+        "cross_fitted": fitted.n_documents <= MANY_DOCUMENTS,
+        "independent": n_groups is None,
+        "fixed_topics": refits is None,
+        "curves": curve_labels(fitted),
+    }
+    yield from ((name, "") for name, is_so in flags.items() if is_so)
     if n_used < fitted.n_documents:
         yield "complete" if len(reading) == fitted.n_documents else "sampled", f"{n_used:,}"
-    if regression.n_groups is None:
-        yield "independent", ""
-    else:
-        yield "n_groups", f"{regression.n_groups:,}"
+    yield "n_groups", n_groups and f"{n_groups:,}"
     yield "refits", refits
-    if refits is None:
-        yield "fixed_topics", ""
-    if curve_labels(fitted):
-        yield "curves", ""
 
 
 def curve_labels(fitted: FittedModel) -> list[str]:
     """The numeric labels that have effects, and so a curve."""
     used, slices = fitted.used & ~fitted.missing(), fitted.schema.slices()
-    return [
-        block.name
-        for block in fitted.schema.blocks
-        if block.kind == "number" and len(block.columns) == 1 and used[slices[block.name]].all()
-    ]
+    numbers = [own for own in fitted.schema.blocks if own.kind == "number"]
+    names = [block.name for block in numbers if len(block.columns) == 1]
+    return [name for name in names if used[slices[name]].all()]
 
 
 def _text_facts(settings: TextSettings, n_documents: int) -> Iterator[tuple[str, object]]:
@@ -163,10 +159,8 @@ def _removed_words(settings: TextSettings, n_documents: int) -> Iterator[str]:
     if settings.stop_words:
         yield count_of(len(settings.stop_words), "other word")
     few = "five documents (or 2% of them, if that is less)"
-    for bound, words, usual in (
-        (settings.min_df, "fewer", few),
-        (settings.max_df, "more", "half of the documents"),
-    ):
+    bounds = ((settings.min_df, "fewer", few), (settings.max_df, "more", "half of the documents"))
+    for bound, words, usual in bounds:
         limit = f"{bound:.3g} of the documents" if type(bound) is float else f"{bound} documents"
         if bound not in (0, 1) and (bound is not None or n_documents >= 20):
             yield f"words in {words} than {usual if bound is None else limit}"

@@ -64,14 +64,13 @@ def _cut(text: str) -> str:
 
 # Labels, and topics of each.
 _LABELS, _TOPICS = 6, 8
+_EFFECT = ("effect", "lower", "upper")
 
 
 def strongest_effects(model: Any, effects: Columns) -> list[IntArray]:
     """Rows of the effect table for each label, from the highest effect to the lowest."""
     n_topics, schema = len(model.components_), model.label_schema_
-    effect, lower, upper = (
-        np.reshape(effects[name], (-1, n_topics)) for name in ("effect", "lower", "upper")
-    )
+    effect, lower, upper = (np.reshape(effects[name], (-1, n_topics)) for name in _EFFECT)
     names = effects["label"][::n_topics]
     strength = np.where((lower > 0) | (upper < 0), np.abs(effect), 0.0).max(axis=1)
     # Effects that are not estimable are not printed.
@@ -93,11 +92,10 @@ def effect_table(model: Any, effects: Columns, shown: Sequence[IntArray]) -> str
         # No page ends between a label and its first topic.
         lines.append(rf"\multicolumn{{4}}{{@{{}}l}}{{\textit{{{title}}}}} \\*")
         for row in rows:
-            effect, lower, upper, q = (
-                cell.replace("-", "$-$").replace("<", "$<$") for cell in _cells(effects, row)
-            )
+            cells = "{} & {} to {} & {}".format(*_cells(effects, row))
+            cells = cells.replace("-", "$-$").replace("<", "$<$")
             topic = escaped(names[effects["topic"][row]].replace(" · ", " "))
-            lines.append(rf"\quad {topic} & {effect} & {lower} to {upper} & {q} \\")
+            lines.append(rf"\quad {topic} & {cells} \\")
     return read_asset("effects.tex").replace("%ROWS", "\n".join(lines))
 
 
@@ -129,8 +127,6 @@ def _title(effects: Columns, row: int, name: str) -> str:
 
 def _cells(effects: Columns, row: int) -> tuple[str, str, str, str]:
     """An effect and its limits in percentage points, and its q value."""
-    effect, lower, upper = (
-        f"{100 * effects[name][row]:+.1f}" for name in ("effect", "lower", "upper")
-    )
+    effect, lower, upper = (f"{100 * effects[name][row]:+.1f}" for name in _EFFECT)
     q = effects["q"][row]
     return effect, lower, upper, "< 0.001" if q < 0.001 else f"{q:.3f}"

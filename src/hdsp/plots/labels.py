@@ -186,8 +186,7 @@ def observed(model: Any, corpus: Corpus, label: str, *, n: int = 15, ax: Any = N
         What was drawn on.
     """
     groups = label_groups(model, original_labels(model, corpus))
-    owner = "hdsp.plots.observed"
-    check_known(label, groups, "label", owner, "a label of documents in `corpus`")
+    check_known(label, groups, "label", "hdsp.plots.observed", "a label of documents in `corpus`")
     proportions, _ = read_from_words(model, corpus)
     members = groups[label]
     seen, expected, error = group_means(model, corpus, proportions, [members])[:, 0]
@@ -333,8 +332,7 @@ def _chosen(topics: Sequence[int] | int | None, expected: FloatArray, n: int) ->
     """The given topics, or the `n` that change most along the second last axis."""
     if topics is None:
         change = np.ptp(expected, axis=-2).reshape(-1, expected.shape[-1]).max(axis=0)
-        found: list[int] = np.argsort(-change, kind="stable")[:n].tolist()
-        return found
+        return [int(k) for k in np.argsort(-change, kind="stable")[:n]]
     return [topics] if isinstance(topics, int) else list(topics)
 
 
@@ -373,8 +371,7 @@ def levels(
     columns = level_columns(regression, label, level)
     values = dict.fromkeys(columns["value"])
     names = [value if isinstance(value, str) else f"{value:.6g}" for value in values]
-    limits = np.array([columns[name] for name in _LIMITS])
-    expected, lower, upper = limits.reshape(3, len(names), -1)
+    expected, lower, upper = np.reshape([columns[name] for name in _LIMITS], (3, len(names), -1))
     chosen = _chosen(topics, expected, n)
     ax = drawing.axes_or_new(ax, 6.0, 1.2 + 0.2 * len(chosen) * (len(names) + 1))
     series = dict(zip(names, expected[:, chosen], strict=True))
@@ -392,7 +389,6 @@ def strongest(effect: Any, n: int) -> IntArray:
     """
     order = np.argsort(-effect, kind="stable")
     order = order[~np.isnan(effect[order])]
-    falling = int((effect[order] < 0).sum())
-    n = min(n, len(order))
+    falling, n = int((effect[order] < 0).sum()), min(n, len(order))
     up = min(len(order) - falling, max(n - n // 2, n - falling))
     return np.asarray(np.append(order[:up], order[len(order) - (n - up) :]))

@@ -1,6 +1,7 @@
 """Figures of topics, their words and where they lie, and of the fit that found them."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -39,14 +40,12 @@ def words(model: Any, topic: int, *, n: int = 15, relevance: float = 1.0, ax: An
     """
     share = word_share(model._model)
     overall = measures.word_frequency(model._model, share)
-    order = measures.relevance(share[topic], overall, relevance)
-    shown = np.argsort(-order, kind="stable")[:n]
+    shown = np.argsort(-measures.relevance(share[topic], overall, relevance), kind="stable")[:n]
     ax = drawing.axes_or_new(ax, 4.0, 0.8 + 0.22 * len(shown))
     drawing.draw_series(ax, [model.words_[i] for i in shown], {"": share[topic, shown]})
     style = {"color": drawing.GREY, "markersize": 9, "markeredgewidth": 1.5}
     ax.plot(overall[shown], np.arange(len(shown)), "|", **style)
-    name = model.topic_names_.get(topic)
-    title = f"topic {topic}" if name is None else f"topic {topic} · {name}"
+    title = " · ".join(filter(None, (f"topic {topic}", model.topic_names_.get(topic))))
     ax.set(title=title, xlabel="probability of the word")
     return ax
 
@@ -184,13 +183,11 @@ def history(model: Any, columns: str | Sequence[str] = "bound", *, ax: Any = Non
     Axes
         What was drawn on.
     """
-    known = history_columns(model)
-    chosen = [columns] if isinstance(columns, str) else list(columns)
+    known, chosen = history_columns(model), [columns] if isinstance(columns, str) else list(columns)
     for name in chosen:
         check_known(name, known, "columns", "hdsp.plots.history", "numbers of history_")
     ax = drawing.axes_or_new(ax, 5.0, 3.2)
-    for place, name in enumerate(chosen):
-        colour = drawing.SERIES[place % len(drawing.SERIES)]
+    for name, colour in zip(chosen, cycle(drawing.SERIES), strict=False):
         ax.plot(known["pass"], known[name], color=colour, marker="o", markersize=3, label=name)
     ax.set_xlabel("pass")
     if len(chosen) == 1:

@@ -1,6 +1,6 @@
 """Documents as the report shows them: typical ones, words by topic, observed against expected."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise, zip_longest
 from typing import Any
 
@@ -59,13 +59,12 @@ def _thirds(name: str, rows: IntArray, numbers: FloatArray) -> dict[str, IntArra
 
 
 def group_means(
-    model: Any, corpus: Corpus, proportions: FloatArray, groups: Iterable[IntArray]
+    model: Any, corpus: Corpus, proportions: FloatArray, groups: Collection[IntArray]
 ) -> FloatArray:
     """Of groups of documents mean proportions, means expected from labels, errors, [3, G, T].
 
     Errors are standard errors of mean proportions. Documents with NaN are left out.
     """
-    groups = list(groups)
     found = np.zeros((3, len(groups), proportions.shape[1]))
     expected = model.expected_topics(corpus.labels) if groups else proportions
     for group, rows in enumerate(groups):
@@ -126,8 +125,7 @@ def document_view(
         if texts is None:
             pieces, words = _list_words(corpus.counts[[row]], model.words_)
         else:
-            text = texts[row][:MOST_CHARACTERS]
-            pieces, words = _cut_text(text, settings, split, position)
+            pieces, words = _cut_text(texts[row][:MOST_CHARACTERS], settings, split, position)
         entries.append(
             {
                 "name": f"Document {row}" if corpus.ids is None else corpus.ids[row],
@@ -177,19 +175,14 @@ def read_from_words(model: Any, corpus: Corpus) -> tuple[FloatArray, str]:
     found[rows[reading.rows]] = fitted.groups.sum(reading.proportions.astype(np.float64))
     if not model.label_names_:
         return found, ""
-    regression = TopicRegression(fitted, reading, fitted.space)
-    return found, check_sentence(cell_columns(regression))
+    return found, check_sentence(cell_columns(TopicRegression(fitted, reading, fitted.space)))
 
 
 def original_labels(model: Any, corpus: Corpus) -> csr_array:
     """The documents' labels [M, J], numbers as they were before they were standardised."""
     schema = model.label_schema_
     found = schema.encode(corpus.labels, warn=False)
-    mean, scale = np.zeros(schema.n_labels), np.ones(schema.n_labels)
-    for block in schema.blocks:
-        if block.kind == "number":
-            mean[schema.slices()[block.name]] = block.mean
-            scale[schema.slices()[block.name]] = block.scale
+    mean, scale = schema._standards()
     values = found.data * scale[found.indices] + mean[found.indices]
     return csr_array((values, found.indices, found.indptr), found.shape)
 

@@ -91,19 +91,15 @@ def _block_view(
     points = [j for j in range(columns.start, columns.stop) if j in known]
     values, few = [block.columns[j - columns.start] for j in points], True
     if block.kind == "number":
-        single = space.single_values(block.name)
-        moments = zip(block.mean, block.scale, strict=True)
-        numbers = [
-            _number(fitted, label, single, *own) for label, own in enumerate(moments, columns.start)
-        ]
+        single, moments = space.single_values(block.name), zip(block.mean, block.scale, strict=True)
+        numbers = [_number(fitted, j, single, *own) for j, own in enumerate(moments, columns.start)]
         entry["numbers"] = numbers
         if len(numbers) > 1 or not points:
             return entry
         entry["curve"] = _curve(fitted, block.name, level)
         grid = np.linspace(numbers[0]["low"], numbers[0]["high"], _GRID)
         few = "values" in numbers[0]
-        values = numbers[0].get("values", np.unique([*grid, *numbers[0]["ends"]]).tolist())
-        points = values
+        points = values = numbers[0].get("values", np.unique([*grid, *numbers[0]["ends"]]).tolist())
     if block.kind != "tags" and alone and len(points) > 1:
         compared = _compare(own_regression(fitted), block.name, values, few, level)
         entry["comparison"] = compared and compared | {"points": points}
@@ -129,9 +125,8 @@ def _curve(fitted: FittedModel, name: str, level: float) -> dict[str, Any]:
     """The curve of a numeric label, as `TopicRegression.curve` returns it."""
     columns = curve_columns(own_regression(fitted), name, None, _POINTS, level)
     values = list(dict.fromkeys(columns["value"]))
-    expected, lower, upper = (
-        np.reshape(columns[name], (len(values), -1)) for name in ("expected", "lower", "upper")
-    )
+    limits = np.array([columns[name] for name in ("expected", "lower", "upper")])
+    expected, lower, upper = limits.reshape(3, len(values), -1)
     # Limits are cut at 0 and 1.
     half = np.maximum(expected - lower, upper - expected)
     found = {"values": rounded(values, 9), "expected": pack_rounded(expected)}
@@ -149,11 +144,7 @@ def _compare(
     the classical covariance.
     """
     pairs = [(a, b) for j, b in enumerate(values) for a in values[:j]]
-    if (
-        not pairs
-        or len(pairs) * len(regression._model.groups) > _MOST
-        or len(regression._design.rare)
-    ):
+    if len(pairs) * len(regression._model.groups) > _MOST or len(regression._design.rare):
         return None
     estimates = regression._estimate([regression._contrasts(name, pair)[0] for pair in pairs])
     own = None if few else regression._covariance(name)
@@ -185,8 +176,7 @@ def form_view(fitted: FittedModel) -> dict[str, Any]:
     precision: they enter as exponents of a few units, where its error of 1e-7 moves no proportion
     by 1e-6.
     """
-    space = fitted.regression_space
-    weights = fitted.expected_regression("documents").weights
+    space, weights = fitted.regression_space, fitted.expected_regression("documents").weights
     tables: dict[int, Any] = {}
     products: list[list[int]] = []
     for term, columns in zip(space.terms, space.columns, strict=True):
@@ -194,10 +184,9 @@ def form_view(fitted: FittedModel) -> dict[str, Any]:
             first, second = map(space.columns_of, term.columns)
             products.append([int(first[i]), int(second[j]), int(column)])
         if term.main and term.names:
-            start = int(columns[-len(term.names)])
             for label, values, made in _tables(fitted, term):
                 table = {"values": pack_exact(values, "float64"), "columns": pack_exact(made)}
-                tables[label] = {"start": start, **table}
+                tables[label] = {"start": int(columns[-len(term.names)]), **table}
     topic_of = {own: k for k, members in enumerate(fitted.groups.members) for own in members}
     return {
         "tables": tables,

@@ -3,12 +3,13 @@
 import base64
 import json
 import math
-from collections.abc import Mapping
+import sys
 from typing import Any
 
 import numpy as np
 
 from hdsp.numerics import FloatArray
+from hdsp.storage.delimited import plain
 
 # What ends a script element, opens a comment in one, or ends a line in older JavaScript.
 _ESCAPED = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
@@ -25,8 +26,7 @@ def pack_rounded(values: FloatArray) -> dict[str, Any]:
     array = np.nan_to_num(np.asarray(values, dtype=np.float64))
     largest = np.abs(array).max(axis=1, initial=0.0)
     scale = np.where(largest > 0, largest, 1.0) / _STEPS
-    steps = np.rint(array / scale[:, None]).astype(np.int16)
-    return _packed(steps) | {"scale": scale.tolist()}
+    return _packed(np.rint(array / scale[:, None]).astype(np.int16)) | {"scale": scale.tolist()}
 
 
 def _packed(array: Any) -> dict[str, Any]:
@@ -43,24 +43,13 @@ def to_json(value: object) -> str:
     >>> to_json({"text": "</script>", "coherence": float("nan")})
     '{"text":"\\u003c/script\\u003e","coherence":null}'
     """
-    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    data = plain(value, sys.float_info.max)
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # Half of a surrogate pair is no text, and no file in UTF-8 can hold it.
     return text.translate(_ESCAPED).encode("utf-8", "replace").decode("utf-8")
 
 
 def rounded(values: Any, digits: int = 6) -> list[float | None]:
     """Numbers with some significant digits; NaN and infinity are None."""
-    return [
-        float(f"{value:.{digits}g}") if math.isfinite(value) else None
-        for value in np.asarray(values, dtype=np.float64).tolist()
-    ]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    numbers = np.asarray(values, dtype=np.float64).tolist()
+    return [float(f"{own:.{digits}g}") if math.isfinite(own) else None for own in numbers]

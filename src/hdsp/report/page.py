@@ -77,10 +77,8 @@ def render(view: Mapping[str, Any]) -> str:
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """A table of facts, as HTML."""
-    body = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
-        for name, value in rows
-    )
+    cells = (f'<th scope="row">{escape(name)}</th><td>{escape(value)}</td>' for name, value in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
     return f'<div class="card"><h2>{title}</h2><table class="facts-table">{body}</table></div>'
 
 

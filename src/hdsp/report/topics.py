@@ -14,8 +14,7 @@ from hdsp.report.packing import rounded
 
 # Words of a topic at one relevance, of a group's version of it, and the relevances whose words a
 # page holds.
-_WORDS = 30
-_SIDE_WORDS = 8
+_WORDS, _SIDE_WORDS = 30, 8
 _WEIGHTS = np.linspace(0.0, 1.0, 11)
 # Related topics.
 _MOST_PAIRS = 500

@@ -8,14 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hdsp.numerics import FloatArray
-from hdsp.scaling.functions import (
-    Design,
-    DesignLimits,
-    Parameters,
-    Product,
-    ScalingFunction,
-    take_topics,
-)
+from hdsp.scaling.functions import DesignLimits, Parameters, Product, ScalingFunction, take_topics
 
 # Rounding of sums over a few dozen documents.
 _ROUNDING = 1e-9
@@ -36,7 +29,7 @@ class ScalingCase:
         The expectations E[pi_mk].
     """
 
-    design: Design
+    design: csr_array
     prior_shape: FloatArray
     exposure: FloatArray
 
@@ -67,8 +60,7 @@ def make_case(
     carried[: n_documents // 5] = False
     if n_labels > 1:
         carried[:, -1] = False
-    numbers = "number" in scaling.kinds
-    values = rng.normal(size=carried.shape) if numbers else np.ones(carried.shape)
+    values = rng.normal(size=carried.shape) if "number" in scaling.kinds else np.ones(carried.shape)
     n_topics = 4
     return ScalingCase(
         design=csr_array(np.where(carried, values, 0.0)),
@@ -143,9 +135,8 @@ class _Trial:
             parameters = update(parameters)
             after = self.objective(parameters)
             fall = before - after
-            assert (fall <= _ROUNDING * (1.0 + np.abs(before))).all(), (
-                f"update {step} lowers the objective by {fall.max():.3g}."
-            )
+            told = f"update {step} lowers the objective by {fall.max():.3g}."
+            assert (fall <= _ROUNDING * (1.0 + np.abs(before))).all(), told
             before = after
         return before
 
@@ -194,8 +185,7 @@ class _Checks(_Trial):
         exposure = np.ascontiguousarray(self.case.exposure[:, chosen])
         few = take_topics(start, chosen)
         part = self.scaling.update(few, self.design, self.case.prior_shape[chosen], exposure)
-        whole = self.scaling.update(start, *self.given)
-        for name, value in take_topics(whole, chosen).items():
+        for name, value in take_topics(self.scaling.update(start, *self.given), chosen).items():
             np.testing.assert_allclose(part[name], value, rtol=1e-4, atol=1e-6, err_msg=name)
 
     def check_totals_are_sums(self) -> None:
@@ -209,8 +199,7 @@ class _Checks(_Trial):
 
     def check_expectations_match_draws(self) -> None:
         parameters = self.fitted()
-        draws = self.draws(parameters)
-        rate = self.scaling.expected_rate(parameters, self.design)
+        draws, rate = self.draws(parameters), self.scaling.expected_rate(parameters, self.design)
         log_rate = self.scaling.expected_log_rate(parameters, self.design)
         _assert_mean(draws, rate, "expected_rate")
         _assert_mean(np.log(draws), log_rate, "expected_log_rate")
@@ -224,8 +213,7 @@ class _Checks(_Trial):
         parameters = _Trial(self.scaling, certain).fitted()
         carried = np.asarray(abs(self.design).sum(axis=1)) > 0
         expected = self.scaling.expected_scale(parameters, self.design)
-        draws = 1.0 / self.draws(parameters)
-        _assert_mean(draws[:, carried], expected[carried], "expected_scale")
+        _assert_mean(1.0 / self.draws(parameters)[:, carried], expected[carried], "expected_scale")
 
     def check_update_never_lowers_the_objective(self) -> None:
         self.assert_never_lowers(lambda start: self.scaling.update(start, *self.given), n_updates=5)
@@ -279,11 +267,9 @@ class _ChecksOfSums(_Trial):
         """Fits that see documents once, or in shards, know the labels' totals alone."""
         parameters = self.fitted()
         total = csr_array(np.asarray(self.design.sum(axis=0)).reshape(1, -1))
-        found, whole = (
-            self.scaling.log_rate_total(parameters, own) for own in (total, self.design)
-        )
+        totals = [self.scaling.log_rate_total(parameters, own) for own in (total, self.design)]
         told = "E[ln rho] is not linear in the labels, as updates from sums need it."
-        np.testing.assert_allclose(found, whole, rtol=1e-8, atol=1e-10, err_msg=told)
+        np.testing.assert_allclose(totals[0], totals[1], rtol=1e-8, atol=1e-10, err_msg=told)
 
     def check_additive_update_never_lowers_the_objective(self) -> None:
         limits, prior_shape = DesignLimits.of(self.design), self.case.prior_shape
@@ -294,6 +280,5 @@ class _ChecksOfSums(_Trial):
 
         last = self.assert_never_lowers(update, n_updates=20)
         first, best = (self.objective(self.fitted(n)) for n in (0, 30))
-        assert (best - last <= 0.5 * (best - first) + 1e-6).all(), (
-            "twenty additive updates do not cover half of the distance to the maximum."
-        )
+        told = "twenty additive updates do not cover half of the distance to the maximum."
+        assert (best - last <= 0.5 * (best - first) + 1e-6).all(), told

@@ -78,12 +78,10 @@ class TermCase:
 
     def check_rows(self) -> None:
         """A document's columns do not depend on other documents."""
-        rows = np.arange(_DOCUMENTS)[::-2]
-        whole = self.expand().toarray()
+        rows, whole = np.arange(_DOCUMENTS)[::-2], self.expand().toarray()
         assert np.isfinite(whole).all()
         np.testing.assert_allclose(self.expand(rows).toarray(), whole[rows], atol=_ROUNDING)
-        nothing = self.expand(np.zeros(0, dtype=np.int64))
-        assert nothing.shape == (0, whole.shape[1])
+        assert self.expand(np.zeros(0, dtype=np.int64)).shape == (0, whole.shape[1])
 
     def check_missing(self) -> None:
         """Nothing is stored where a label is missing."""
@@ -113,8 +111,7 @@ class TermCase:
         found = grown.design(grown.schema.encode(self.labels, warn=False)).toarray()
         before = self.space.design(self.values).toarray()
         np.testing.assert_allclose(found[:, position], before, atol=_ROUNDING)
-        others = np.setdiff1d(np.arange(found.shape[1]), position)
-        assert not found[:, others].any()
+        assert not found[:, np.setdiff1d(np.arange(found.shape[1]), position)].any()
 
     def check_page(self) -> None:
         """Points and products say what the columns are."""
@@ -145,8 +142,7 @@ class TermCase:
             for category in (ConvergenceWarning, LabelDataWarning):
                 warnings.simplefilter("ignore", category)
             model.fit(counts, labels=self.labels)
-            expected = model.expected_topics(self.labels)
-            np.testing.assert_allclose(expected.sum(axis=1), 1.0)
+            np.testing.assert_allclose(model.expected_topics(self.labels).sum(axis=1), 1.0)
             effects = model.label_effects()["effect"].to_numpy().reshape(-1, len(model.components_))
         effects = effects[~np.isnan(effects).any(axis=1)]
         # Proportions are kept in half precision.
