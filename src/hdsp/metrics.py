@@ -57,7 +57,8 @@ def topic_top_words(components: FloatArray, n: int = 10) -> IntArray:
         )
     if n < 1:
         raise ValueError(f"n must be an integer >= 1, got {n}.")
-    if n < weights.shape[1] // 4:
+    n_words = weights.shape[1]
+    if n < n_words // 4:
         # Sort only words at least as heavy as the n-th. Partition from the heavy side: among the
         # many equal weights of absent words it is slow.
         threshold = -np.partition(-weights, n - 1, axis=1)[:, n - 1]
@@ -105,7 +106,8 @@ def npmi(top_words: IntArray, counts: Any, eps: float = 0.0) -> FloatArray:
     alone = np.diagonal(together, axis1=1, axis2=2)
     first, second = np.triu_indices(together.shape[1], k=1)
     counted = (together[:, first, second], alone[:, first], alone[:, second])
-    return np.asarray(pair_npmi(*counted, n_documents=n_documents, eps=eps).mean(axis=1))
+    pairs = pair_npmi(*counted, n_documents=n_documents, eps=eps)
+    return np.asarray(pairs.mean(axis=1))
 
 
 def topic_diversity(top_words: IntArray) -> float:
@@ -297,7 +299,8 @@ def match_topics(truth: FloatArray, found: FloatArray) -> tuple[IntArray, FloatA
         )
     distance = 0.5 * cdist(truth, found, metric="cityblock")
     paired, partners = linear_sum_assignment(distance)
-    indices, distances = np.full(len(truth), -1), np.ones(len(truth))
+    indices = np.full(len(truth), -1)
+    distances = np.ones(len(truth))
     indices[paired] = partners
     distances[paired] = distance[paired, partners]
     return indices, distances
@@ -347,7 +350,8 @@ def stability(runs: Sequence[FloatArray]) -> FloatArray:
 
 def co_documents(top_words: IntArray, counts: Any, owner: str) -> tuple[FloatArray, int]:
     """Count documents that contain both words of each pair, [T, n, n], and all documents."""
-    top_words, presence = np.asarray(top_words), sp.csr_array(counts)
+    top_words = np.asarray(top_words)
+    presence = sp.csr_array(counts)
     check_top_words(top_words, owner, n_words=presence.shape[1])
     n_documents = presence.shape[0]
     if n_documents == 0:

@@ -189,7 +189,7 @@ def test_published_settings_are_those_of_python(here):
     corpus = read_table("papers.csv", like=model)
     ratio = model.perplexity(corpus, method="ratio")
     assert f"{ratio:,.1f}" in hdsp("evaluate p.hdsp papers.csv").out
-    message = "`name` of HDSP.as_published must be one of 'HDSP', 'wHDSP', 'HDP'. Got 'LDA'."
+    message = "--as-published: invalid choice: 'LDA'"
     check_refused("fit papers.csv --text abstract --as-published LDA -o p.hdsp", message)
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 # Standard input or output in place of a file.
 STANDARD = "-"
 
+_PAPER = ("HDSP", "wHDSP", "HDP")
 _SEEDS = '{"budget": ["tax", "deficit"]}'
 _NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -215,7 +216,7 @@ MODEL = Group(
     option("--inference", "NAME", "batch (default), or stochastic: steps on document batches"),
     option("--batch-size", "N", "documents per stochastic step (default: by their number)", int),
     option("--executor", "ADDRESS", "scheduler of a Dask cluster, such as tcp://host:8786"),
-    option("--as-published", "NAME", "settings of Kim & Oh: HDSP, wHDSP or HDP"),
+    option("--as-published", "NAME", "settings of Kim & Oh: HDSP, wHDSP or HDP", choices=_PAPER),
 )
 _KINDS = "a table, a folder of texts, a stored corpus, counts, or - for standard input"
 FILES = option("files", "FILE", _KINDS, nargs="+")

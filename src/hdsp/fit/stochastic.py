@@ -2,7 +2,8 @@
 
 Each step fits a batch of documents, scales its statistics up to the whole corpus, and moves the
 global state towards what they ask for, by a rate that falls from step to step. A step on the whole
-corpus at rate 1 is a step of batch inference.
+corpus at rate 1 is a step of batch inference, except that priors of label weights stay where they
+are: weights that few steps have moved would pull them in.
 """
 
 from collections.abc import Iterator, Sequence
@@ -152,7 +153,6 @@ def stochastic_step(
         # An update from sums is damped by the labels of a document; a rate below 1 damps it, too.
         faster = np.minimum(label_rate * limits.labels_per_document, 1.0)
         scaling = mix_labels(data.scaling, scaling, target, np.where(present, faster, 0.0))
-        scaling = data.scaling.learn_prior(scaling)
     total = csr_array(label_total[None, :] * (data.n_documents / seen))
     log_total = data.n_documents * mean + data.scaling.log_rate_total(scaling, total)
     return replace(

@@ -526,9 +526,9 @@ class Categorical(ScalingFunction):
     *columns : str or Term
         Tag or category columns; without names, all that no other factor takes.
     weight_shape : float or None, default=None
-        The prior's a_w. None learns it, from 1.
+        The prior's a_w. None learns it in batch inference, from 1.
     weight_rate : float or None, default=None
-        The prior's b_w. None learns it, from 1.
+        The prior's b_w. None learns it in batch inference, from 1.
     parents : str or None, default=None
         A category in whose levels those of `columns` are nested, such as venues of authors: it has
         weights of its own, and the weights of its children are drawn around them (see `Pooled`).
@@ -794,7 +794,7 @@ class LogLinear(ScalingFunction):
     *columns : str or Term
         Label columns; without names, all that no other factor takes.
     variance : float or None, default=None
-        The prior's variance (the paper's sigma). None learns it, from 1.
+        The prior's variance (the paper's sigma). None learns it in batch inference, from 1.
     standardize : bool, default=True
         Whether numbers are standardised. False takes them as they are, as the paper does.
 

@@ -14,6 +14,8 @@ _STUDIES = ("comparison", "peers", "reproduction/models.py", "reproduction/synth
 _DECISIVE = (
     *(f"src/hdsp/{name}" for name in (*_HDSP, *_FILES)),
     *(f"studies/src/hdsp_studies/{name}" for name in _STUDIES),
+    # Studies fit in batch.
+    *(f":(exclude)src/hdsp/fit/{name}.py" for name in ("stochastic", "stream")),
 )
 UNCOMMITTED = "uncommitted"
 
