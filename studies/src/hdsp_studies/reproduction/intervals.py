@@ -11,7 +11,7 @@ _LEVEL = 0.95
 # With fewer seeds the t-interval says more of its assumptions than of the seeds.
 _ENOUGH = 5
 NOTE = (
-    "Bands and brackets are 95 % t-intervals of the mean over seeds; with two to four seeds, the "
+    "Bands and brackets are 95% t-intervals of the mean over seeds; with two to four seeds, the "
     "smallest and the largest."
 )
 
@@ -27,7 +27,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     Returns
     -------
     low : float
-        End of the 95 % t-interval; with fewer than five seeds, the smallest value.
+        End of the 95% t-interval; with fewer than five seeds, the smallest value.
     high : float
         The other end, or the largest value. NaN without values, like `low`.
     """

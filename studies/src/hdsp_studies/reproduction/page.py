@@ -1,5 +1,6 @@
 """Pages made from results: the README of a study, and all claims in one page."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import get_args
@@ -132,22 +133,28 @@ def claims_by_study(studies: Mapping[str, Study], folder: Path, link: str) -> st
 
 
 def in_short(studies: Mapping[str, Study], folder: Path) -> str:
-    """The claims by verdict, in sentences: of fits that converged where there are any."""
+    """The claims by verdict at the paper's tolerance, and other verdicts of converged fits."""
     lists: dict[str, list[str]] = {}
+    others = []
     for study in studies.values():
         rows, _ = study_rows(study, folder)
-        fit = list(_fits(rows))[-1]
-        for found in study.findings(rows, fit):
-            lists.setdefault(found.verdict, []).append(
-                f"{found.claim} ({study.title.partition(':')[0]})"
-            )
+        fits = list(_fits(rows))
+        for one, last in zip(*(study.findings(rows, f) for f in (fits[0], fits[-1])), strict=True):
+            claim = f"{one.claim} ({study.title.partition(':')[0]})"
+            lists.setdefault(one.verdict, []).append(claim)
+            if last.verdict != one.verdict:
+                others.append(f"{claim}: {last.verdict}")
     total = sum(map(len, lists.values()))
-    return "\n\n".join(
+    parts = [
         f"**{verdict.capitalize()}** ({len(lists[verdict])} of {total} claims): "
         f"{'; '.join(lists[verdict])}."
         for verdict in get_args(Verdict)
         if verdict in lists
+    ]
+    differ = (
+        f"Fits that converged have another verdict on {len(others)} claims: {'; '.join(others)}."
     )
+    return "\n\n".join([*parts, *([differ] if others else [])])
 
 
 def _fits(rows: Sequence[Row]) -> dict[str, str]:
@@ -163,10 +170,10 @@ def _verdicts(study: Study, rows: Sequence[Row]) -> str:
     body = []
     for place, claim in enumerate(study.claims):
         own = [found[fit][place] for fit in fits]
-        held = all(one.verdict in ("holds", "not yet run") for one in own)
+        held = all(re.match(r"holds( \(|$)|not yet run", one.conclusion) for one in own)
         reason = "" if held or not study.reasons else study.reasons[place]
         body.append([claim, *[f"{one.conclusion}{_stale(rows)}" for one in own], reason])
-    titles = [title.capitalize() for title in fits.values()]
+    titles = [title.capitalize() for title in fits.values()] if len(fits) > 1 else ["Verdict"]
     return table(["The paper", *titles, "Likely reason"], body)
 
 

@@ -14,15 +14,15 @@ from hdsp_studies.reproduction.study import Study
 STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
+        Tables12(),
         Figure2(),
         Figure3(),
-        Tables12(),
-        AppendixB(),
+        Figure4(),
         Figure56(),
         Figure78(),
         Figure9(),
-        Figure4(),
         Tables34(),
+        AppendixB(),
     )
 }
 

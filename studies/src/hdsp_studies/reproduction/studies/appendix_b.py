@@ -83,7 +83,8 @@ class AppendixB(TopicPriorStudy):
                 place.set(title=f"{model}, {corpus}, start {start}", yscale="log")
                 # A topic with less than one word is not in use at all.
                 place.set_ylim(bottom=1.0)
-                place.legend(title="eta", fontsize=7, title_fontsize=7, loc="lower left")
+                corner = "upper right" if start == "lda" else "lower left"
+                place.legend(title="eta", fontsize=7, title_fontsize=7, loc=corner)
             line[0].set_ylabel("tokens of the topic")
         for place in panels[-1]:
             place.set_xlabel("topics, largest first")

@@ -105,7 +105,7 @@ class Figure3(Study):
                     sides, by_label, color=colour, ls="--", label="between the topics of a label"
                 )
                 place.set_ylim(0.0, 1.0)
-                place.legend(loc="lower right")
+                place.legend(loc="upper right")
             else:
                 place.set_ylim(bottom=0.0)
             place.set(xlabel="x, the side of the cube", ylabel=title)

@@ -85,7 +85,9 @@ def draw_lines(rows: Sequence[Row], key: str, label: str) -> Any:
             for model in models:
                 own = select(of_fit(rows, fit), corpus=corpus, model=model)
                 values = sorted(distinct(own, key))
-                for measure, style in MEASURES.items() if own else ():
+                for measure, style in MEASURES.items():
+                    if not own or (measure == "exact" and model not in PUBLISHED):
+                        continue
                     found = [over_seeds(own, measure, **{key: value}) for value in values]
                     if not any(found):
                         continue
@@ -102,7 +104,7 @@ def draw_lines(rows: Sequence[Row], key: str, label: str) -> Any:
         first.plot([], [], style, color="#999999", label=name)[0]
         for name, style in (("the model's own predictor", "-"), ("HDSP's exact mean", "--"))
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=6)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2 * len(corpora))
     return figure
 
 
