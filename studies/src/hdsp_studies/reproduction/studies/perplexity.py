@@ -93,7 +93,7 @@ def draw_lines(rows: Sequence[Row], key: str, label: str) -> Any:
                         continue
                     colour = drawing.colour(model)
                     drawing.band(place, values, [interval(each) for each in found], colour)
-                    dots = "o" if style == "-" else None
+                    dots = "o" if style == "-" else "x"
                     means = [mean(each) for each in found]
                     place.plot(values, means, style, color=colour, marker=dots, ms=3)
             place.set(title=f"{corpus}, {FITS[fit]}", xlabel=label)

@@ -34,7 +34,7 @@ class Tables12(Study):
         "14,036; 2,865; 2.4) and 24,259 Amazon reviews of seven categories."
     )
     claims = ("Ratings of reviews are skewed: about half have five stars",)
-    reasons = ("amazon_4domains was balanced by those who made it: half of its reviews are good.",)
+    reasons = ("Whoever made amazon_4domains balanced it: half of its reviews are good.",)
 
     def units(self, settings: Settings) -> list[dict[str, Any]]:
         """The corpora."""
