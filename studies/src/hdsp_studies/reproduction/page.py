@@ -141,7 +141,8 @@ def in_short(studies: Mapping[str, Study], folder: Path) -> str:
         fits = list(_fits(rows))
         for one, last in zip(*(study.findings(rows, f) for f in (fits[0], fits[-1])), strict=True):
             claim = f"{one.claim} ({study.title.partition(':')[0]})"
-            lists.setdefault(one.verdict, []).append(claim)
+            agreed = "" if " of " not in one.conclusion else f" [{one.conclusion}]"
+            lists.setdefault(one.verdict, []).append(f"{claim}{agreed}")
             if last.verdict != one.verdict:
                 others.append(f"{claim}: {last.verdict}")
     total = sum(map(len, lists.values()))

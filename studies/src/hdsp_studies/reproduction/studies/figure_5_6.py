@@ -54,9 +54,9 @@ class Figure56(Study):
         "The labels Preschool, Pregnancy and Infant lie close to one another",
     )
     reasons = (
-        "By the parameters the topics are among each author's first four in every seed; the plane "
-        "loses some of this order.",
-        "In one seed the topic is the third of ten, just outside the nearest quarter.",
+        "By the parameters the topics are among the first for each author; the plane loses some "
+        "of this order.",
+        "In seeds that fail, the topic is just outside the nearest quarter.",
         "",
     )
     spans = ("corpora",)

@@ -52,9 +52,9 @@ class Figure78(Study):
         "for market topics",
     )
     reasons = (
-        "It holds for 85 of 90 labels in sets. For the others the second label lowers the topic "
-        "of the first by more than the first raises it.",
-        "In one seed one of the two topics is not among the five most expected.",
+        "For the few labels that fail, the second label lowers the topic of the first by more than "
+        "the first raises it.",
+        "In seeds that fail, one of the two topics is not among the five most expected.",
     )
     spans = ("corpora",)
 
