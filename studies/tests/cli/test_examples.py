@@ -8,7 +8,7 @@ import pytest
 from hdsp.cli.main import make_parser
 from tests.cli.commands import hdsp
 
-PAGES = ("README.md", "docs/commands.md", "docs/comparing.md", "docs/results.md")
+PAGES = ("README.md", "docs/commands.md", "docs/comparing.md", "docs/published.md")
 
 
 def examples():
